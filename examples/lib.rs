@@ -1,0 +1,1 @@
+//! Runnable examples of tool-runtime, one idea each.

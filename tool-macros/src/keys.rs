@@ -1,0 +1,158 @@
+//! Which key belongs where, and what to say of one that stands elsewhere.
+
+use crate::names;
+
+/// Where a key can stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `#[tool(…)]`, outside `host(…)`.
+    Model,
+    /// `#[tool(host(…))]`.
+    Host,
+    /// `#[arg(…)]`.
+    Param,
+    /// `#[toolset(…)]`.
+    Set,
+    /// `#[tool_type(…)]`.
+    Type,
+}
+
+struct Key {
+    name: &'static str,
+    /// How it is written.
+    form: &'static str,
+}
+
+const fn key(name: &'static str, form: &'static str) -> Key {
+    Key { name, form }
+}
+
+const MODEL: &[Key] = &[
+    key("name", r#"name = "…""#),
+    key("description", r#"description = "…""#),
+    key("defer", "defer"),
+    key("type", "type = Name"),
+    key("args", "args = Name"),
+    key("crate", "crate = path::to::sdk"),
+    key("host", "host(…)"),
+];
+
+const HOST: &[Key] = &[
+    key("timeout", r#"timeout = "5s""#),
+    key("concurrency_safe", "concurrency_safe"),
+    key("reads", "reads(argument)"),
+    key("writes", "writes(argument)"),
+    key("project", "project = path"),
+    key("finalize", "finalize = path"),
+    key("present_call", "present_call = path"),
+    key("present_result", "present_result = path"),
+    key("read_only", "read_only"),
+    key("destructive", "destructive"),
+    key("idempotent", "idempotent"),
+    key("deterministic", "deterministic"),
+    key("changes", r#"changes("…")"#),
+    key("causes", "causes"),
+    key("inline", "inline"),
+];
+
+const PARAM: &[Key] = &[
+    key("default", "default = value"),
+    key("alias", r#"alias = "…""#),
+    key("rename", r#"rename = "…""#),
+    key("example", "example = value"),
+    key("range", "range = 1..=100"),
+    key("length", "length = 1..=80"),
+    key("pattern", r#"pattern = "…""#),
+    key("format", r#"format = "…""#),
+    key("path", "path"),
+    key("secret", "secret"),
+    key("authored", "authored"),
+];
+
+const SET: &[Key] = &[key("prefix", r#"prefix = "…""#), key("crate", "crate = path::to::sdk")];
+
+const TYPE: &[Key] = &[key("crate", "crate = path::to::sdk")];
+
+impl Place {
+    fn keys(self) -> &'static [Key] {
+        match self {
+            Place::Model => MODEL,
+            Place::Host => HOST,
+            Place::Param => PARAM,
+            Place::Set => SET,
+            Place::Type => TYPE,
+        }
+    }
+
+    fn find(self, name: &str) -> Option<&'static Key> {
+        self.keys().iter().find(|key| key.name == name)
+    }
+}
+
+/// How the key is written, wherever it belongs.
+pub(crate) fn form(name: &str) -> Option<&'static str> {
+    [Place::Model, Place::Host, Place::Param, Place::Set]
+        .into_iter()
+        .find_map(|place| place.find(name))
+        .map(|key| key.form)
+}
+
+/// The message for a key that is not legal in `place`: where it belongs, or the nearest that is legal.
+pub(crate) fn not_here(name: &str, place: Place) -> String {
+    elsewhere(name, place).unwrap_or_else(|| {
+        let legal: Vec<&str> = place.keys().iter().map(|key| key.name).collect();
+        let list = names::list(&legal);
+        match names::nearest(name, &legal) {
+            Some(nearest) => {
+                format!("unknown key `{name}`, did you mean `{nearest}`? legal here: {list}")
+            }
+            None => format!("unknown key `{name}`, legal here: {list}"),
+        }
+    })
+}
+
+fn elsewhere(name: &str, place: Place) -> Option<String> {
+    let known = |place: Place| place.find(name).map(|key| key.form);
+    match place {
+        Place::Model => {
+            if let Some(form) = known(Place::Host) {
+                return Some(format!(
+                    "`{name}` is a host key and never reaches the model: write `host({form})`"
+                ));
+            }
+            let form = known(Place::Param)?;
+            Some(format!("`{name}` belongs on a parameter: write `#[arg({form})]` there"))
+        }
+        Place::Host => {
+            if let Some(form) = known(Place::Model) {
+                return Some(format!(
+                    "`{name}` is about what the model sees: write `{form}` outside `host(…)`"
+                ));
+            }
+            let form = known(Place::Param)?;
+            Some(format!("`{name}` belongs on a parameter: write `#[arg({form})]` there"))
+        }
+        Place::Param => match name {
+            "host" | "args" => Some(format!("`{name}` is an attribute of its own: write `#[{name}]`")),
+            "description" | "doc" => Some("the description is the doc comment: write `/// …` above".to_owned()),
+            _ => {
+                let form = known(Place::Host)
+                    .map(|form| format!("host({form})"))
+                    .or_else(|| known(Place::Model).map(str::to_owned))?;
+                Some(format!(
+                    "`{name}` belongs on the function: write `#[tool({form})]` there"
+                ))
+            }
+        },
+        Place::Set => {
+            let form = known(Place::Host)
+                .map(|form| format!("host({form})"))
+                .or_else(|| known(Place::Model).map(str::to_owned))?;
+            Some(format!("`{name}` belongs on a method: write `#[tool({form})]` there"))
+        }
+        Place::Type => {
+            let form = known(Place::Param)?;
+            Some(format!("`{name}` belongs on a field: write `#[arg({form})]` there"))
+        }
+    }
+}

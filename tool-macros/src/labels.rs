@@ -1,0 +1,44 @@
+//! The labels of doc lines: `[required]`, `[confirm]` and `[notice]` are the provider's checklist.
+
+use crate::doc::Doc;
+use syn::Attribute;
+
+/// The words that are labels.
+pub(crate) const WORDS: &[&str] = &["required", "confirm", "notice"];
+
+/// A doc line that starts with `[word]`.
+pub(crate) struct Label {
+    pub(crate) word: String,
+    /// What follows on the line.
+    pub(crate) text: String,
+    pub(crate) attr: Attribute,
+}
+
+impl Label {
+    /// Whether the word is one of [`WORDS`].
+    pub(crate) fn is_known(&self) -> bool {
+        WORDS.contains(&self.word.as_str())
+    }
+}
+
+/// All labels of the text, known or not.
+pub(crate) fn read(doc: &Doc) -> Vec<Label> {
+    let labels = doc.lines.iter().filter_map(|line| {
+        let (word, text) = split(&line.text)?;
+        Some(Label {
+            word: word.to_owned(),
+            text: text.trim().to_owned(),
+            attr: line.attr.clone(),
+        })
+    });
+    labels.collect()
+}
+
+/// Links (`[text](url)`, `[text]: url`), code (``[`code`]``) and items (`[Foo]`) are no labels.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let (word, text) = line.strip_prefix('[')?.split_once(']')?;
+    let legal = |c: char| c.is_ascii_lowercase() || c == '_' || c == '-';
+    let is_word = word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(legal);
+    let ends = text.is_empty() || text.starts_with(' ');
+    (is_word && ends).then_some((word, text))
+}

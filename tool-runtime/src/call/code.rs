@@ -1,0 +1,97 @@
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// How a call ended, for the host: stable words for records, metrics and rules.
+///
+/// A model never reads a code; it reads the text of its [`ToolResult`](crate::ToolResult).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Code {
+    /// The tool ran and its output was accepted.
+    Ok,
+    /// No tool has the name.
+    UnknownTool,
+    /// The tool's loading is deferred and the model has not loaded it.
+    NotLoaded,
+    /// The arguments aren't what the schema asks for.
+    InvalidArguments,
+    /// A person was asked; the answer comes later.
+    ApprovalPending,
+    /// The verdict could not be recorded, so the tool did not run.
+    NotRecorded,
+    /// Something that has to be known is not.
+    Blocked,
+    /// A condition of the checklist does not hold.
+    ConditionNotMet,
+    /// Questions are left that nobody answered.
+    Unanswered,
+    /// A rule or a guard forbids the call.
+    Denied,
+    /// A person said no.
+    Rejected,
+    /// A person had to be asked and nobody could be.
+    ApprovalUnavailable,
+    /// Nobody answered in time.
+    ApprovalExpired,
+    /// The budget was used up; the effects may have happened.
+    Timeout,
+    /// Cancelled while it ran; the effects may have happened.
+    Cancelled,
+    /// Cancelled before it began; nothing happened.
+    CancelledBeforeStart,
+    /// The tool panicked.
+    Panicked,
+    /// The tool returned an error.
+    ToolError,
+    /// Too many abandoned bodies are still running.
+    Busy,
+    /// The host can't run tools: no runtime, no timer, no state.
+    HostError,
+    /// The host's review withheld the result.
+    Withheld,
+    /// What the tool returned is not what its output schema says.
+    InvalidOutput,
+}
+
+impl Code {
+    /// The stable word, such as `invalid_arguments`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Ok => "ok",
+            Code::UnknownTool => "unknown_tool",
+            Code::NotLoaded => "not_loaded",
+            Code::InvalidArguments => "invalid_arguments",
+            Code::ApprovalPending => "approval_pending",
+            Code::NotRecorded => "not_recorded",
+            Code::Blocked => "blocked",
+            Code::ConditionNotMet => "condition_not_met",
+            Code::Unanswered => "unanswered",
+            Code::Denied => "denied",
+            Code::Rejected => "rejected",
+            Code::ApprovalUnavailable => "approval_unavailable",
+            Code::ApprovalExpired => "approval_expired",
+            Code::Timeout => "timeout",
+            Code::Cancelled => "cancelled",
+            Code::CancelledBeforeStart => "cancelled_before_start",
+            Code::Panicked => "panicked",
+            Code::ToolError => "tool_error",
+            Code::Busy => "busy",
+            Code::HostError => "host_error",
+            Code::Withheld => "withheld",
+            Code::InvalidOutput => "invalid_output",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}

@@ -1,0 +1,13 @@
+//! What a model proposes and what it reads back: plain data, on which nothing has been decided.
+
+mod code;
+mod content;
+mod errors;
+mod tool_call;
+mod tool_result;
+
+pub use code::Code;
+pub use content::{Block, Content};
+pub use errors::{ToolArgsError, ToolOutputError};
+pub use tool_call::{CallId, RawArguments, ToolCall};
+pub use tool_result::ToolResult;

@@ -1,0 +1,54 @@
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::{CallId, Content};
+use crate::schema::{ModelFacing, sealed::Sealed};
+
+/// What a model reads of one call: always exactly one, whatever happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    pub(crate) call_id: CallId,
+    pub(crate) name: String,
+    pub(crate) content: Content,
+    pub(crate) is_error: bool,
+}
+
+impl ToolResult {
+    /// The call that this answers.
+    pub fn call_id(&self) -> &CallId {
+        &self.call_id
+    }
+
+    /// The name under which the model called the tool.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the model reads.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// The text of the content.
+    pub fn text(&self) -> String {
+        self.content.to_text()
+    }
+
+    /// The call failed, or did not run.
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ToolResult", 4)?;
+        fields.serialize_field("call_id", &self.call_id)?;
+        fields.serialize_field("name", &self.name)?;
+        fields.serialize_field("content", &self.content)?;
+        fields.serialize_field("is_error", &self.is_error)?;
+        fields.end()
+    }
+}
+
+impl Sealed for ToolResult {}
+impl ModelFacing for ToolResult {}

@@ -1,0 +1,138 @@
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::tool::{Body, BodyResult, CallContext, CatchPanic, Reply, Run, caught};
+
+/// How a body ended.
+pub(crate) enum Ended {
+    /// By itself.
+    Body(BodyResult),
+    /// With the words of its panic.
+    Panicked(String),
+    /// Its budget was used up. A blocking body can't be stopped.
+    TimedOut { budget: Duration, still_running: bool },
+    /// Somebody cancelled it.
+    Cancelled { still_running: bool },
+    /// Somebody cancelled it before it had begun.
+    CancelledBeforeStart,
+    /// The host can't run it.
+    NotRun(String),
+}
+
+/// Runs a body within its budget. The first cause ends it.
+pub(crate) async fn run_body(
+    run: Run,
+    body: Body,
+    budget: Option<Duration>,
+    token: Option<&CancellationToken>,
+    cx: &CallContext,
+) -> Ended {
+    if token.is_some_and(CancellationToken::is_cancelled) {
+        return Ended::CancelledBeforeStart;
+    }
+    let (running, blocking) = match run {
+        Run::Async(start) => (caught(|| start(body)).map(CatchPanic::new), false),
+        Run::Dynamic(start) => (caught(|| start(body)).map(CatchPanic::new), false),
+        // Neither a budget nor a cancellation can interrupt what never yields.
+        Run::Inline(call) => return finished(caught(|| call(body))),
+        Run::Blocking(call) => match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => {
+                let task = runtime.spawn_blocking(move || caught(|| call(body)));
+                let joined: std::pin::Pin<Box<dyn Future<Output = Reply> + Send>> = Box::pin(async move {
+                    match task.await {
+                        Ok(Ok(reply)) => reply,
+                        // Said again, so that it is caught like any other.
+                        Ok(Err(panic)) => std::panic::resume_unwind(Box::new(panic)),
+                        Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
+                    }
+                });
+                (Ok(CatchPanic::new(joined)), true)
+            }
+            Err(error) => return Ended::NotRun(format!("a blocking tool needs a tokio runtime: {error}")),
+        },
+    };
+    let running = match running {
+        Ok(running) => running,
+        Err(panic) => return Ended::Panicked(panic),
+    };
+    let ended = within(running, budget, token).await;
+    match ended {
+        Ok(reply) => finished(reply),
+        Err(stopped) => {
+            cx.cancel();
+            match stopped {
+                Stopped::Budget(budget) => Ended::TimedOut {
+                    budget,
+                    still_running: blocking,
+                },
+                Stopped::Token => Ended::Cancelled {
+                    still_running: blocking,
+                },
+                Stopped::NoTimer(why) => Ended::NotRun(why),
+            }
+        }
+    }
+}
+
+fn finished(reply: Result<Reply, String>) -> Ended {
+    match reply {
+        Ok(Reply(result)) => Ended::Body(result),
+        Err(panic) => Ended::Panicked(panic),
+    }
+}
+
+enum Stopped {
+    Budget(Duration),
+    Token,
+    NoTimer(String),
+}
+
+async fn within(
+    running: CatchPanic<'_, Reply>,
+    budget: Option<Duration>,
+    token: Option<&CancellationToken>,
+) -> Result<Result<Reply, String>, Stopped> {
+    if budget.is_none() && token.is_none() {
+        return Ok(running.await);
+    }
+    // Made before the body is polled for the first time: without a timer it must not begin.
+    let mut sleep = match budget {
+        None => None,
+        Some(budget) => match timer(budget) {
+            Ok(sleep) => Some((budget, Box::pin(sleep))),
+            Err(why) => return Err(Stopped::NoTimer(why)),
+        },
+    };
+    let mut running = pin!(running);
+    let mut cancelled = pin!(async {
+        match token {
+            Some(token) => token.cancelled().await,
+            None => std::future::pending().await,
+        }
+    });
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(reply) = running.as_mut().poll(cx) {
+            return Poll::Ready(Ok(reply));
+        }
+        if cancelled.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(Stopped::Token));
+        }
+        let Some((budget, sleep)) = &mut sleep else {
+            return Poll::Pending;
+        };
+        sleep.as_mut().poll(cx).map(|()| Err(Stopped::Budget(*budget)))
+    })
+    .await
+}
+
+/// A timer of the current runtime, if there is one.
+fn timer(budget: Duration) -> Result<tokio::time::Sleep, String> {
+    tokio::runtime::Handle::try_current().map_err(|error| format!("a time budget needs a tokio runtime: {error}"))?;
+    // tokio has no way to ask whether a runtime has its timer enabled but to make one.
+    caught(|| tokio::time::sleep(budget))
+        .map_err(|panic| format!("a time budget needs a runtime with its timer enabled: {panic}"))
+}

@@ -1,0 +1,5 @@
+//! Running bodies: budgets, cancellation, panics.
+
+mod body;
+
+pub(crate) use body::{Ended, run_body};

@@ -1,0 +1,10 @@
+//! Who says whether a call may run: policies, guards, and people who are asked.
+
+mod approver;
+mod facts;
+mod policy;
+
+pub use approver::{Answer, Approver, Question, QuestionSet};
+pub use facts::{Arguments, CallFacts};
+pub use policy::{AllowAll, Decision, DenyAll, Guard, Policies, Policy};
+pub(crate) use policy::{Ruling, judge};

@@ -1,0 +1,216 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::call::{CallId, Code, Content};
+use crate::schema::Digest;
+use crate::tool::Card;
+
+/// One line of a ledger. Serialisable, and not model-facing. Cheap to clone.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Entry {
+    /// What was decided of a call, before anything ran.
+    Verdict(Arc<Verdict>),
+    /// What came of a call.
+    End(Arc<Record>),
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Entry::Verdict(verdict) => verdict.serialize(serializer),
+            Entry::End(record) => record.serialize(serializer),
+        }
+    }
+}
+
+/// Is a verdict a yes?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerdictKind {
+    /// The call may run, once.
+    Cleared,
+    /// It may not; the code says why.
+    Blocked(Code),
+}
+
+/// What was decided of one revision of one call, and why. Only this crate can make one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Verdict(VerdictParts);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct VerdictParts {
+    pub(crate) call_id: CallId,
+    pub(crate) tool: String,
+    pub(crate) definition: Digest,
+    pub(crate) revision: u32,
+    /// Canonical text with its secrets redacted.
+    pub(crate) arguments: String,
+    pub(crate) kind: VerdictKind,
+    pub(crate) reasons: Vec<String>,
+    pub(crate) open: Vec<String>,
+}
+
+impl Verdict {
+    pub(crate) fn new(parts: VerdictParts) -> Self {
+        Verdict(parts)
+    }
+
+    /// The call.
+    pub fn call_id(&self) -> &CallId {
+        &self.0.call_id
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    /// The definition that was judged.
+    pub fn definition(&self) -> &Digest {
+        &self.0.definition
+    }
+
+    /// Which revision of the call was judged, from 1.
+    pub fn revision(&self) -> u32 {
+        self.0.revision
+    }
+
+    /// The accepted arguments as canonical text, secrets redacted.
+    pub fn arguments(&self) -> &str {
+        &self.0.arguments
+    }
+
+    /// May it run?
+    pub fn kind(&self) -> VerdictKind {
+        self.0.kind
+    }
+
+    /// Every rule that applied, not only the one that decided.
+    pub fn reasons(&self) -> &[String] {
+        &self.0.reasons
+    }
+
+    /// JSON pointers of the arguments that nobody has given.
+    pub fn open(&self) -> &[String] {
+        &self.0.open
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = &self.0;
+        let mut fields = serializer.serialize_struct("Verdict", 9)?;
+        fields.serialize_field("entry", "verdict")?;
+        fields.serialize_field("call_id", &parts.call_id)?;
+        fields.serialize_field("tool", &parts.tool)?;
+        fields.serialize_field("definition", &parts.definition.to_string())?;
+        fields.serialize_field("revision", &parts.revision)?;
+        fields.serialize_field("arguments", &parts.arguments)?;
+        match parts.kind {
+            VerdictKind::Cleared => fields.serialize_field("verdict", "cleared")?,
+            VerdictKind::Blocked(code) => fields.serialize_field("verdict", &code)?,
+        }
+        fields.serialize_field("reasons", &parts.reasons)?;
+        fields.serialize_field("open", &parts.open)?;
+        fields.end()
+    }
+}
+
+/// What came of one call: one record for each, however it ended. Only this crate can make one.
+#[derive(Debug, PartialEq)]
+pub struct Record(RecordParts);
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct RecordParts {
+    pub(crate) call_id: CallId,
+    pub(crate) tool: String,
+    pub(crate) code: Code,
+    /// The body had begun.
+    pub(crate) started: bool,
+    pub(crate) took: Duration,
+    pub(crate) verdict: Option<Arc<Verdict>>,
+    /// What the model read.
+    pub(crate) content: Content,
+    /// What it read only part of.
+    pub(crate) whole: Option<Content>,
+    /// What only the host may know.
+    pub(crate) detail: Option<String>,
+    pub(crate) card: Option<Card>,
+}
+
+impl Record {
+    pub(crate) fn new(parts: RecordParts) -> Self {
+        Record(parts)
+    }
+
+    /// The call.
+    pub fn call_id(&self) -> &CallId {
+        &self.0.call_id
+    }
+
+    /// The name under which the model called.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    /// How it ended.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The body had begun, so its effects may have happened.
+    pub fn started(&self) -> bool {
+        self.0.started
+    }
+
+    /// How long the body ran.
+    pub fn took(&self) -> Duration {
+        self.0.took
+    }
+
+    /// What was decided of it. `None` for a call that never came so far.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.0.verdict.as_deref()
+    }
+
+    /// What the model read.
+    pub fn content(&self) -> &Content {
+        &self.0.content
+    }
+
+    /// The whole result, where the model read only its head and tail.
+    pub fn whole(&self) -> Option<&Content> {
+        self.0.whole.as_ref()
+    }
+
+    /// What only the host may know: causes of an error, the words of a panic, unreadable arguments.
+    pub fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
+    /// What a person is shown.
+    pub fn card(&self) -> Option<&Card> {
+        self.0.card.as_ref()
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = &self.0;
+        let mut fields = serializer.serialize_struct("Record", 10)?;
+        fields.serialize_field("entry", "end")?;
+        fields.serialize_field("call_id", &parts.call_id)?;
+        fields.serialize_field("tool", &parts.tool)?;
+        fields.serialize_field("code", &parts.code)?;
+        fields.serialize_field("started", &parts.started)?;
+        fields.serialize_field("took_us", &u64::try_from(parts.took.as_micros()).unwrap_or(u64::MAX))?;
+        fields.serialize_field("content", &parts.content)?;
+        fields.serialize_field("whole", &parts.whole)?;
+        fields.serialize_field("detail", &parts.detail)?;
+        fields.serialize_field("card", &parts.card)?;
+        fields.end()
+    }
+}

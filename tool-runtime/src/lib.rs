@@ -1,0 +1,88 @@
+//! Typed tools for language models: the model proposes, your code executes, and the compiler keeps
+//! the two apart.
+//!
+//! Write [`#[tool]`](macro@tool) above a function, put the tools into a [`Registry`], give the
+//! registry and a [`Policy`] to a [`Harness`], and hand it what a model proposes:
+//!
+//! ```
+//! use tool_runtime::{AllowAll, Harness, Registry, ToolCall, tool};
+//!
+//! /// Adds two numbers.
+//! #[tool(host(inline, read_only))]
+//! fn add(
+//!     /// The first.
+//!     a: i64,
+//!     /// The second.
+//!     b: i64,
+//! ) -> i64 {
+//!     a + b
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let registry = Registry::builder().tool(AddTool::host()).build()?;
+//! let harness = Harness::new(registry, AllowAll);
+//!
+//! let results = harness.run([ToolCall::new("call_1", "add", r#"{"a": 1, "b": 2}"#)]).await;
+//! assert_eq!(results[0].text(), "3");
+//!
+//! let results = harness.run([ToolCall::new("call_2", "add", r#"{"a": 1, "c": 2}"#)]).await;
+//! assert!(results[0].is_error());
+//! # Ok::<(), tool_runtime::RegistryError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # The map
+//!
+//! A module knows only those above it:
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | `schema` | what the model sees; schemas built, walked and digested |
+//! | `call` | what a model proposes and reads back: plain data |
+//! | `tool` | what the host keeps: bodies, outputs, renderers, contexts |
+//! | `registry` | which tools there are |
+//! | `gate` | policies, guards, and people who are asked |
+//! | `checklist` | what has to be known before a call runs |
+//! | `ledger` | the record that execution starts from |
+//! | `execute` | running bodies: budgets, cancellation, panics |
+//! | [`path`] | the path of one call, a stage a file |
+//! | [`wire`] | providers' formats; reaches `schema` and `call` alone |
+//! | `harness` | the stages put together |
+
+mod call;
+mod checklist;
+mod execute;
+mod gate;
+mod harness;
+mod ledger;
+pub mod path;
+mod registry;
+mod schema;
+mod tool;
+pub mod wire;
+
+#[doc(hidden)]
+pub mod __private;
+
+use std::future::Future;
+use std::pin::Pin;
+
+pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
+pub use checklist::{Checklist, Party, Report, Unknown};
+pub use gate::{
+    AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
+};
+pub use harness::Harness;
+pub use ledger::{Entry, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
+pub use registry::{Registry, RegistryBuilder, RegistryError};
+pub use schema::{
+    DeclaredTool, Digest, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
+};
+pub use tool::{
+    CallContext, Card, DynamicTool, DynamicToolBuilder, DynamicToolError, Final, Hints, HostOnly, HostOwned, HostState,
+    HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput, Secret, StoredResult, Tool,
+};
+pub use tool_macros::{tool, tool_type, toolset};
+
+/// A boxed future, as the traits return that hosts implement.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

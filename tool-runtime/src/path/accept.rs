@@ -1,0 +1,184 @@
+//! Are the arguments what the schema asks for? Gives the canonical text and the values read from it.
+
+use super::ending::{End, Ending};
+use super::resolve::Proposed;
+use super::state::State;
+use crate::call::{Code, ToolArgsError, ToolCall};
+use crate::gate::Arguments;
+use crate::schema::json::{Cursor, JsonPath, Token};
+use crate::schema::{Problem, Problems, Walked, What, text};
+use crate::tool::HostTool;
+
+/// A call whose arguments are what the schema asks for, complete, and read.
+#[derive(Debug)]
+#[must_use = "a call that isn't settled leaves the model without a result"]
+pub struct Accepted(pub(super) Box<State>);
+
+/// A call for some of whose required arguments the model has found no value. It can be checked and
+/// asked about; no draft becomes a permit.
+#[derive(Debug)]
+#[must_use = "a call that isn't settled leaves the model without a result"]
+pub struct Draft(pub(super) Box<State>, pub(super) Vec<JsonPath>);
+
+/// What accepting comes to.
+#[derive(Debug)]
+pub enum Acceptance {
+    /// All is there.
+    Accepted(Accepted),
+    /// Something is reported as not found.
+    Draft(Draft),
+}
+
+impl Accepted {
+    /// The call as the model wrote it.
+    pub fn call(&self) -> &ToolCall {
+        &self.0.call
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &HostTool {
+        &self.0.tool
+    }
+
+    /// The accepted arguments.
+    pub fn arguments(&self) -> Arguments<'_> {
+        self.0.facts().arguments()
+    }
+}
+
+impl Draft {
+    /// What is there of the arguments.
+    pub fn arguments(&self) -> Arguments<'_> {
+        self.0.facts().arguments()
+    }
+
+    /// What isn't.
+    pub fn open(&self) -> &[JsonPath] {
+        &self.1
+    }
+}
+
+impl Proposed {
+    /// Brings the arguments into canonical form and reads them.
+    ///
+    /// `""`, white space, `null` and nothing at all mean `{}`. A string that holds an object is
+    /// unwrapped, at the top and up to two times; every other text is what it is.
+    ///
+    /// # Errors
+    /// `invalid_arguments`, with all problems at all depths.
+    pub fn accept(self) -> Result<Acceptance, Ending> {
+        let Proposed(mut state) = self;
+        match accept(&state.tool, &state.call) {
+            Err(problems) => Err(refused(*state, problems)),
+            Ok(walked) => {
+                let open: Vec<JsonPath> = state
+                    .call
+                    .no_result
+                    .iter()
+                    .filter(|path| path.find(&walked.text).is_none())
+                    .cloned()
+                    .collect();
+                state.walked = walked;
+                if !open.is_empty() {
+                    return Ok(Acceptance::Draft(Draft(state, open)));
+                }
+                match crate::tool::caught(|| state.tool.read(&state.walked)) {
+                    Ok(Ok(args)) => {
+                        state.args = Some(args);
+                        Ok(Acceptance::Accepted(Accepted(state)))
+                    }
+                    Ok(Err(problems)) => Err(refused(*state, problems)),
+                    Err(panic) => {
+                        // A `Deserialize` of the author's own.
+                        let said = format!(
+                            "The arguments of `{}` could not be read, and it did not run.",
+                            state.tool.name()
+                        );
+                        Err(Ending::of(
+                            *state,
+                            End::new(Code::InvalidArguments, said).with_detail(panic),
+                        ))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn accept(tool: &HostTool, call: &ToolCall) -> Result<Walked, Problems> {
+    let text = call.arguments.text().map_err(|offset| {
+        let message = format!("not valid JSON: not UTF-8 from byte {offset} on");
+        Problems::one(Problem::new(JsonPath::root(), What::Syntax { message }))
+    })?;
+    let built = tool.built();
+    let walked = match plain_object(text) {
+        Some(text) => built.accept(text, &call.no_result),
+        None => built.accept(&unwrapped(text), &call.no_result),
+    }?;
+    if call.truncated {
+        // Half a list may read as a whole one.
+        let message = "the turn was stopped for its length, so something may be missing at the end".to_owned();
+        return Err(Problems::one(Problem::new(JsonPath::root(), What::Syntax { message })));
+    }
+    Ok(walked)
+}
+
+/// The text if it is, or seems to be, an object; which nearly every call's is.
+fn plain_object(text: &str) -> Option<&str> {
+    text.trim_start_matches([' ', '\n', '\t', '\r'])
+        .starts_with('{')
+        .then_some(text)
+}
+
+/// What stands for an object without being one.
+#[cold]
+fn unwrapped(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..2 {
+        let mut cursor = Cursor::new(&text);
+        let inner = match cursor.token() {
+            Ok(Token::String { raw, escaped }) if cursor.finish().is_ok() => Token::unescape(raw, escaped).into_owned(),
+            _ => break,
+        };
+        // Only what is an object, or nothing, inside its quotes: other text stays text.
+        let trimmed = inner.trim();
+        if trimmed.starts_with('{') || trimmed.starts_with('"') || trimmed == "null" || trimmed.is_empty() {
+            text = inner;
+        } else {
+            break;
+        }
+    }
+    if text.trim_matches([' ', '\n', '\t', '\r']).is_empty() || text.trim() == "null" {
+        "{}".to_owned()
+    } else {
+        text
+    }
+}
+
+/// How much of arguments that nobody could read is kept for the host, in bytes.
+const KEPT: usize = 1024;
+
+#[cold]
+fn refused(state: State, problems: Problems) -> Ending {
+    let unreadable = problems
+        .iter()
+        .any(|problem| matches!(problem.what(), What::Syntax { .. }));
+    // A text that can't be read can't be redacted either.
+    let raw = (unreadable && !state.tool.built().has_secrets()).then(|| {
+        let raw = state.call.arguments.to_string_lossy();
+        format!("raw arguments: {}", text::shown(text::head(&raw, KEPT), KEPT))
+    });
+    let error = if state.call.truncated {
+        ToolArgsError::truncated(state.tool.name(), problems)
+    } else {
+        ToolArgsError::new(state.tool.name(), problems)
+    };
+    let end = End::new(Code::InvalidArguments, error.to_string());
+    Ending::of(
+        state,
+        match raw {
+            Some(raw) => end.with_detail(raw),
+            None => end,
+        },
+    )
+}

@@ -1,0 +1,102 @@
+//! One question for all calls of a turn.
+
+use std::sync::Arc;
+
+use super::decide::Decided;
+use super::state::{Approval, State};
+use crate::gate::{Answer, Approver, Guard, Policy, Question, QuestionSet, judge};
+use crate::tool::CatchPanic;
+
+/// A call that waits for an answer which won't come in this turn. Recorded like any other, and
+/// ended for now.
+#[derive(Debug)]
+#[must_use = "a call that isn't settled leaves the model without a result"]
+pub struct Pending(pub(super) Box<State>);
+
+/// What asking comes to for one call.
+#[derive(Debug)]
+pub enum Asked {
+    /// Answered, or nothing was to be asked.
+    Decided(Decided),
+    /// The answer comes later.
+    Pending(Pending),
+}
+
+/// Asks about all calls of a turn that wait for a go-ahead, in one set; the others pass. Whatever
+/// was approved is judged again: the world may have changed while a person thought.
+///
+/// No approver, one that panics, and a missing answer are all no yes.
+pub async fn ask(
+    calls: Vec<Decided>,
+    approver: Option<&dyn Approver>,
+    policy: &dyn Policy,
+    guards: &[Arc<dyn Guard>],
+) -> Vec<Asked> {
+    // A call with a slot that nobody has filled can't run, whatever is said about it.
+    let asks = |call: &Decided| call.has_to_ask() && call.0.unknowns.is_empty();
+    let questions: Vec<Question> = calls
+        .iter()
+        .filter(|call| asks(call))
+        .map(|call| question(&call.0))
+        .collect();
+    let mut answers = match approver {
+        _ if questions.is_empty() => Vec::new(),
+        None => vec![Answer::Unavailable; questions.len()],
+        Some(approver) => {
+            let asked = crate::tool::caught(|| approver.ask(QuestionSet { questions }));
+            let answered = match asked {
+                Ok(answering) => CatchPanic::new(answering).await,
+                Err(panic) => Err(panic),
+            };
+            answered.unwrap_or_else(|panic| {
+                tracing::error!(target: "tool_runtime", panic, "the approver panicked; nothing was approved");
+                Vec::new()
+            })
+        }
+    }
+    .into_iter();
+    calls
+        .into_iter()
+        .map(|call| {
+            if !asks(&call) {
+                return Asked::Decided(call);
+            }
+            let Decided(mut state) = call;
+            state.approval = match answers.next().unwrap_or(Answer::Unavailable) {
+                Answer::Yes => Approval::Given,
+                Answer::No => Approval::Refused,
+                Answer::Later => Approval::Pending,
+                Answer::Unavailable => Approval::Unavailable,
+                Answer::Expired => Approval::Expired,
+            };
+            if state.approval == Approval::Given {
+                state.ruling = judge(policy, guards, &state.facts());
+            }
+            match state.approval {
+                Approval::Pending => Asked::Pending(Pending(state)),
+                _ => Asked::Decided(Decided(state)),
+            }
+        })
+        .collect()
+}
+
+fn question(state: &State) -> Question {
+    let said: Vec<String> = state.ruling.asked.iter().map(ToString::to_string).collect();
+    let reasons = if said.is_empty() {
+        vec!["no rule says that it may run".to_owned()]
+    } else {
+        said
+    };
+    let card = state
+        .args
+        .as_ref()
+        .zip(state.tool.present_call())
+        .and_then(|(args, present)| crate::tool::caught(|| present(args)).ok());
+    Question {
+        call_id: state.call.id.clone(),
+        tool: state.tool.name().to_owned(),
+        arguments: state.redacted(),
+        card,
+        reasons,
+    }
+}

@@ -1,0 +1,88 @@
+//! A cleared verdict becomes the right to run, once.
+
+use super::ending::{End, Ending};
+use super::record::Recorded;
+use super::state::State;
+use crate::call::Code;
+use crate::ledger::VerdictKind;
+use crate::tool::HostTool;
+
+/// The right to run one recorded, cleared verdict once.
+///
+/// It owns the accepted arguments and the definition that was judged. There is no way to make one
+/// but from a cleared [`Recorded`], none to copy one, and running it uses it up.
+#[derive(Debug)]
+#[must_use = "a permit that isn't used leaves the model without a result"]
+pub struct Permit(pub(super) Box<State>);
+
+impl Permit {
+    /// The tool that may run.
+    pub fn tool(&self) -> &HostTool {
+        &self.0.tool
+    }
+
+    /// May it overlap other calls? Judged by the arguments, and only an explicit yes counts.
+    pub fn is_concurrency_safe(&self) -> bool {
+        self.0
+            .args
+            .as_ref()
+            .is_some_and(|args| self.0.tool.is_concurrency_safe(args))
+    }
+}
+
+impl Recorded {
+    /// Turns a cleared verdict into a permit.
+    ///
+    /// # Errors
+    /// The verdict's own code if it is no yes.
+    pub fn permit(self) -> Result<Permit, Ending> {
+        let Recorded(state) = self;
+        match state.verdict.as_ref().map(|verdict| verdict.kind()) {
+            Some(VerdictKind::Cleared) if state.args.is_some() => Ok(Permit(state)),
+            Some(VerdictKind::Blocked(code)) => Err(blocked(state, code)),
+            _ => Err(blocked(state, Code::Blocked)),
+        }
+    }
+}
+
+#[cold]
+fn blocked(state: Box<State>, code: Code) -> Ending {
+    let tool = state.tool.name();
+    let reasons = |reasons: &[std::borrow::Cow<'static, str>]| reasons.join("; ");
+    let said = match code {
+        Code::Denied => format!(
+            "A rule forbids this call of `{tool}`, and it did not run: {}. Calling it again in the same way will be forbidden again.",
+            reasons(&state.ruling.denied)
+        ),
+        Code::Rejected => format!(
+            "A person was asked about this call of `{tool}` and said no; it did not run. Don't repeat it unasked."
+        ),
+        Code::ApprovalUnavailable => {
+            let why = if state.ruling.asked.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", reasons(&state.ruling.asked))
+            };
+            format!("`{tool}` did not run: a person has to agree to this call{why}, and nobody could be asked.")
+        }
+        Code::ApprovalExpired => format!(
+            "`{tool}` did not run: a person has to agree to this call, and nobody answered in time. It may be asked for again."
+        ),
+        Code::ApprovalPending => {
+            format!("`{tool}` has not run yet: a person has been asked about this call, and the answer comes later.")
+        }
+        Code::Unanswered => {
+            let open: Vec<String> = state
+                .unknowns
+                .iter()
+                .map(|unknown| format!("`{}`", unknown.path()))
+                .collect();
+            format!(
+                "`{tool}` did not run: nobody has said yet what {} should be. Ask the user.",
+                open.join(", ")
+            )
+        }
+        _ => format!("`{tool}` did not run: something that has to be known before is not."),
+    };
+    Ending::of(*state, End::new(code, said))
+}

@@ -1,0 +1,134 @@
+//! The verdict goes into the ledger before anything runs, the blocked ones too.
+
+use std::sync::Arc;
+
+use super::ask::{Asked, Pending};
+use super::decide::Decided;
+use super::ending::{End, Ending};
+use super::state::{Approval, State};
+use crate::call::Code;
+use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
+use crate::tool::{CatchPanic, caught};
+
+/// A call whose verdict is in the ledger.
+#[derive(Debug)]
+#[must_use = "a call that isn't settled leaves the model without a result"]
+pub struct Recorded(pub(super) Box<State>);
+
+impl Recorded {
+    /// The verdict.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.0.verdict.as_deref()
+    }
+}
+
+impl Decided {
+    /// Writes the verdict down and waits until it is safe.
+    ///
+    /// # Errors
+    /// `not_recorded`; the call does not run then.
+    pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
+        let Decided(state) = self;
+        record(state, ledger).await
+    }
+}
+
+impl Pending {
+    /// Writes down that the call waits.
+    ///
+    /// # Errors
+    /// `not_recorded`; nobody will be able to resume it then.
+    pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
+        let Pending(state) = self;
+        record(state, ledger).await
+    }
+}
+
+impl Asked {
+    /// Writes the verdict down, for either.
+    ///
+    /// # Errors
+    /// `not_recorded`.
+    pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
+        match self {
+            Asked::Decided(decided) => decided.record(ledger).await,
+            Asked::Pending(pending) => pending.record(ledger).await,
+        }
+    }
+}
+
+async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
+    let verdict = Arc::new(Verdict::new(VerdictParts {
+        call_id: state.call.id.clone(),
+        tool: state.tool.name().to_owned(),
+        definition: *state.tool.digest(),
+        revision: state.revision,
+        // The values are read: the text moves on into the record, unless it has secrets.
+        arguments: if state.tool.built().has_secrets() {
+            state.redacted()
+        } else {
+            std::mem::take(&mut state.walked.text)
+        },
+        kind: kind(&state),
+        reasons: state
+            .ruling
+            .denied
+            .iter()
+            .chain(&state.ruling.asked)
+            .map(ToString::to_string)
+            .collect(),
+        open: state
+            .unknowns
+            .iter()
+            .map(|unknown| unknown.path().to_pointer())
+            .collect(),
+    }));
+    state.verdict = Some(Arc::clone(&verdict));
+    match append(ledger, Entry::Verdict(verdict)).await {
+        Ok(()) => Ok(Recorded(state)),
+        Err(detail) => {
+            let said = format!(
+                "`{}` did not run: the host could not record the call. This is not the call's fault.",
+                state.tool.name()
+            );
+            Err(Ending::of(
+                *state,
+                End::new(Code::NotRecorded, said).with_detail(detail),
+            ))
+        }
+    }
+}
+
+/// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
+pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    let describe = |error: LedgerError| {
+        let cause = std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        format!("{error}: {cause}")
+    };
+    match caught(|| ledger.append(entry)) {
+        Ok(appending) => CatchPanic::new(appending).await.and_then(|kept| kept.map_err(describe)),
+        Err(panic) => Err(panic),
+    }
+}
+
+/// Deny, then what is unknown, then what a person said.
+fn kind(state: &State) -> VerdictKind {
+    if !state.ruling.denied.is_empty() {
+        return VerdictKind::Blocked(Code::Denied);
+    }
+    if !state.unknowns.is_empty() {
+        return VerdictKind::Blocked(Code::Unanswered);
+    }
+    if !state.ruling.has_to_ask() {
+        return VerdictKind::Cleared;
+    }
+    match state.approval {
+        Approval::Given => VerdictKind::Cleared,
+        Approval::Refused => VerdictKind::Blocked(Code::Rejected),
+        Approval::Expired => VerdictKind::Blocked(Code::ApprovalExpired),
+        Approval::Pending => VerdictKind::Blocked(Code::ApprovalPending),
+        Approval::NotAsked | Approval::Unavailable => VerdictKind::Blocked(Code::ApprovalUnavailable),
+    }
+}

@@ -1,0 +1,63 @@
+//! The host's last look at an outcome before it is settled.
+
+use super::ending::End;
+use super::execute::Outcome;
+use crate::call::{Code, Content};
+use crate::tool::{StoredResult, caught};
+
+/// What a review makes of an outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reviewed {
+    /// As it is.
+    Accept,
+    /// The model reads this instead.
+    Replace(Content),
+    /// The model reads only this, as an error.
+    Withhold(Content),
+}
+
+/// Looks at outcomes before a model does. Closures are reviews.
+pub trait Review: Send + Sync {
+    /// Looks at one. A panic withholds it.
+    fn review(&self, result: &StoredResult) -> Reviewed;
+}
+
+impl<F: Fn(&StoredResult) -> Reviewed + Send + Sync> Review for F {
+    fn review(&self, result: &StoredResult) -> Reviewed {
+        self(result)
+    }
+}
+
+impl Outcome {
+    /// Has it looked at.
+    #[must_use = "a call that isn't settled leaves the model without a result"]
+    pub fn review(mut self, review: &dyn Review) -> Outcome {
+        let end = &self.0.0.end;
+        let seen = StoredResult {
+            code: end.code,
+            content: end.content.clone(),
+            is_error: end.code != Code::Ok,
+        };
+        let reviewed = caught(|| review.review(&seen)).unwrap_or_else(|panic| {
+            tracing::error!(target: "tool_runtime", panic, "a review panicked; the result is withheld");
+            Reviewed::Withhold(Content::text(
+                "The result was withheld. The tool ran; its effects may have happened.",
+            ))
+        });
+        let end = &mut self.0.0.end;
+        match reviewed {
+            Reviewed::Accept => {}
+            Reviewed::Replace(content) => end.content = content,
+            Reviewed::Withhold(content) => {
+                let End { started, took, .. } = *end;
+                *end = End {
+                    started,
+                    took,
+                    ..End::new(Code::Withheld, content)
+                };
+            }
+        }
+        self
+    }
+}

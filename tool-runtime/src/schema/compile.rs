@@ -1,0 +1,1062 @@
+//! JSON Schema (2020-12) → the graph that the walker reads.
+//!
+//! What composes schemas (`$ref` with siblings, `allOf`, properties beside `oneOf`) is merged here,
+//! once, so that the walker meets only plain nodes and unions. What can't be merged, and every
+//! keyword the walker doesn't know, is left to the `jsonschema` crate.
+
+use std::collections::HashMap;
+
+use super::format::Format;
+use super::hints;
+use super::json::{Json, Number};
+use super::node::{
+    ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Shape, StringRules,
+    TYPE_SLOTS, Tag, Types, Union,
+};
+use super::walk::{canonical_any, canonical_at};
+
+/// A compiled schema, and what kept it from being enforced by the walker alone.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) graph: Graph,
+    /// Keywords that need the `jsonschema` crate, by JSON pointer.
+    pub(crate) foreign: Vec<String>,
+    /// What makes the schema unusable, by JSON pointer.
+    pub(crate) issues: Vec<Issue>,
+}
+
+/// Something in a schema that can't be enforced, or can't be true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// JSON pointer into the schema.
+    pub pointer: String,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl std::fmt::Display for Issue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "at `{}`: {}",
+            if self.pointer.is_empty() { "/" } else { &self.pointer },
+            self.what
+        )
+    }
+}
+
+/// Keywords that describe and don't constrain.
+const ANNOTATIONS: [&str; 15] = [
+    "$schema",
+    "$id",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "contentEncoding",
+    "contentMediaType",
+];
+
+/// Keywords of the standard that only the `jsonschema` crate enforces.
+const FOREIGN: [&str; 20] = [
+    "pattern",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "contains",
+    "minContains",
+    "maxContains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "$dynamicRef",
+    "$recursiveRef",
+    "format",
+    "multipleOf",
+    "allOf",
+];
+
+fn is_annotation(keyword: &str) -> bool {
+    ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
+}
+
+/// How many forms a union may have, after its parts were multiplied out.
+const MAX_BRANCHES: usize = 256;
+
+/// How many nodes a schema may have once references with siblings were merged.
+const MAX_NODES: usize = 100_000;
+
+pub(crate) fn compile(schema: &Json) -> Compiled {
+    let mut compiler = Compiler {
+        document: schema,
+        nodes: Vec::new(),
+        links: HashMap::new(),
+        foreign: Vec::new(),
+        issues: Vec::new(),
+        depth: 0,
+    };
+    let root = compiler.node(schema, "");
+    let Compiler {
+        nodes,
+        mut foreign,
+        mut issues,
+        ..
+    } = compiler;
+    foreign.sort();
+    foreign.dedup();
+    issues.sort_by(|a, b| a.pointer.cmp(&b.pointer).then_with(|| a.what.cmp(&b.what)));
+    issues.dedup();
+    let has_secrets = nodes.iter().any(|node| node.marks.secret);
+    let mut graph = Graph {
+        nodes,
+        root,
+        has_secrets,
+    };
+    settle_defaults(&mut graph, &mut issues);
+    Compiled { graph, foreign, issues }
+}
+
+struct Compiler<'a> {
+    document: &'a Json,
+    nodes: Vec<Node>,
+    links: HashMap<String, NodeId>,
+    foreign: Vec<String>,
+    issues: Vec<Issue>,
+    depth: usize,
+}
+
+impl Compiler<'_> {
+    fn issue(&mut self, pointer: &str, what: impl Into<String>) {
+        self.issues.push(Issue {
+            pointer: pointer.to_owned(),
+            what: what.into(),
+        });
+    }
+
+    fn push(&mut self, shape: Shape, marks: Marks) -> NodeId {
+        self.nodes.push(Node { shape, marks });
+        self.nodes.len() - 1
+    }
+
+    fn any(&mut self) -> NodeId {
+        self.push(Shape::Plain(Box::new(Plain::any())), Marks::default())
+    }
+
+    fn node(&mut self, schema: &Json, pointer: &str) -> NodeId {
+        match schema {
+            Json::Bool(true) => return self.any(),
+            Json::Bool(false) => return self.push(Shape::Plain(Box::new(Plain::never())), Marks::default()),
+            Json::Object(_) => {}
+            _ => {
+                self.issue(pointer, "a schema has to be an object or a boolean");
+                return self.any();
+            }
+        }
+        if self.depth > 256 || self.nodes.len() > MAX_NODES {
+            self.issue(pointer, "the schema is too large or nests too deeply");
+            return self.any();
+        }
+        self.depth += 1;
+        let node = self.object_schema(schema, pointer);
+        self.depth -= 1;
+        node
+    }
+
+    fn object_schema(&mut self, schema: &Json, pointer: &str) -> NodeId {
+        let marks = marks_of(schema);
+        if let Some(reference) = schema.get("$ref") {
+            let alone = schema.as_object().is_some_and(|members| {
+                members
+                    .iter()
+                    .all(|(keyword, _)| keyword == "$ref" || is_annotation(keyword))
+            });
+            if alone {
+                let target = self.reference(reference, pointer);
+                return if marks == Marks::default() {
+                    target
+                } else {
+                    self.push(Shape::Link(target), marks)
+                };
+            }
+        }
+        let Some((base, unions)) = self.gather(schema, pointer) else {
+            // What the parts allow together can't be said in one node.
+            self.foreign.push(format!("{pointer}/allOf"));
+            return self.push(Shape::Plain(Box::new(Plain::any())), marks);
+        };
+        match unions.split_first() {
+            None => {
+                let plain = self.plain(&base, pointer);
+                self.push(Shape::Plain(Box::new(plain)), marks)
+            }
+            Some((first, rest)) => self.union(&base, first, rest, marks, pointer),
+        }
+    }
+
+    /// The node of a local reference, compiled once.
+    fn reference(&mut self, reference: &Json, pointer: &str) -> NodeId {
+        let Some((target, schema)) = self.resolve(reference, pointer) else {
+            return self.any();
+        };
+        if let Some(&node) = self.links.get(&target) {
+            return node;
+        }
+        // Reserved before its content is compiled, so that recursion finds it.
+        let node = self.push(Shape::Plain(Box::new(Plain::any())), Marks::default());
+        self.links.insert(target.clone(), node);
+        let content = self.node(&schema, &target);
+        if content == node {
+            self.issue(pointer, "a reference that leads only to itself");
+            return node;
+        }
+        self.nodes[node] = Node {
+            shape: Shape::Link(content),
+            marks: Marks::default(),
+        };
+        node
+    }
+
+    fn resolve(&mut self, reference: &Json, pointer: &str) -> Option<(String, Json)> {
+        let target = reference.as_str().and_then(|text| text.strip_prefix('#'));
+        let found = target.and_then(|target| {
+            if target.is_empty() || target.starts_with('/') {
+                let decoded = percent_decode(target);
+                self.document.pointer(&decoded).map(|schema| (decoded, schema.clone()))
+            } else {
+                None
+            }
+        });
+        if found.is_none() {
+            self.issue(
+                &format!("{pointer}/$ref"),
+                format!("`{reference}` refers to nothing in this schema; only local references can be followed"),
+            );
+        }
+        found
+    }
+
+    /// Merges a schema with all it refers to, apart from its unions, which are given beside.
+    fn gather(&mut self, schema: &Json, pointer: &str) -> Option<(Json, Vec<UnionOf>)> {
+        let mut base = Json::Object(Vec::new());
+        let mut unions = Vec::new();
+        let mut pending = vec![(schema.clone(), pointer.to_owned(), 0_usize)];
+        while let Some((part, place, depth)) = pending.pop() {
+            if depth > 32 {
+                self.issue(pointer, "references and `allOf` lead to each other without end");
+                return Some((base, unions));
+            }
+            let mut rest = match part {
+                Json::Bool(true) => continue,
+                Json::Object(_) => part,
+                Json::Bool(false) => {
+                    base = Json::Object(vec![("enum".into(), Json::Array(Vec::new()))]);
+                    continue;
+                }
+                _ => {
+                    self.issue(&place, "a schema has to be an object or a boolean");
+                    continue;
+                }
+            };
+            if let Some(reference) = rest.remove("$ref")
+                && let Some((target, schema)) = self.resolve(&reference, &place)
+            {
+                pending.push((schema, target, depth + 1));
+            }
+            match rest.remove("allOf") {
+                None => {}
+                Some(Json::Array(parts)) if !parts.is_empty() => {
+                    for (index, part) in parts.into_iter().enumerate().rev() {
+                        pending.push((part, format!("{place}/allOf/{index}"), depth + 1));
+                    }
+                }
+                Some(_) => self.issue(&format!("{place}/allOf"), "has to be a non-empty array"),
+            }
+            for (keyword, exactly_one) in [("oneOf", true), ("anyOf", false)] {
+                match rest.remove(keyword) {
+                    None => {}
+                    Some(Json::Array(branches)) if !branches.is_empty() => {
+                        unions.push(UnionOf {
+                            branches,
+                            exactly_one,
+                            place: format!("{place}/{keyword}"),
+                        });
+                    }
+                    Some(_) => self.issue(&format!("{place}/{keyword}"), "has to be a non-empty array"),
+                }
+            }
+            base = merge(base, rest)?;
+        }
+        Some((base, unions))
+    }
+
+    fn union(&mut self, base: &Json, first: &UnionOf, rest: &[UnionOf], marks: Marks, pointer: &str) -> NodeId {
+        if let Some(words) = self.closed_set(base, first, rest) {
+            return self.push(Shape::Plain(Box::new(words)), marks);
+        }
+        let mut branches = Vec::new();
+        for (index, branch) in first.branches.iter().enumerate() {
+            let place = format!("{}/{index}", first.place);
+            let bare = base
+                .as_object()
+                .is_some_and(|members| members.iter().all(|(keyword, _)| is_annotation(keyword)));
+            if bare && rest.is_empty() {
+                branches.push(self.node(branch, &place));
+                continue;
+            }
+            // Everything that stands beside the union holds in each of its branches.
+            let mut parts = vec![base.clone(), branch.clone()];
+            for union in rest {
+                let keyword = if union.exactly_one { "oneOf" } else { "anyOf" };
+                parts.push(Json::Object(vec![(
+                    keyword.into(),
+                    Json::Array(union.branches.clone()),
+                )]));
+            }
+            let merged = Json::Object(vec![("allOf".into(), Json::Array(parts))]);
+            branches.push(self.node(&merged, &place));
+        }
+        if branches.len() > MAX_BRANCHES {
+            self.issue(pointer, format!("more than {MAX_BRANCHES} forms to choose from"));
+        }
+        let union = self.choose(branches, first.exactly_one);
+        self.push(Shape::Union(Box::new(union)), marks)
+    }
+
+    /// `oneOf` of words (how documented unit enums are described) is just a closed set.
+    fn closed_set(&self, base: &Json, union: &UnionOf, rest: &[UnionOf]) -> Option<Plain> {
+        let bare = base
+            .as_object()?
+            .iter()
+            .all(|(keyword, value)| is_annotation(keyword) || (keyword == "type" && value.as_str() == Some("string")));
+        if !bare || !rest.is_empty() {
+            return None;
+        }
+        let mut words = Vec::new();
+        for branch in &union.branches {
+            let known = branch
+                .as_object()?
+                .iter()
+                .all(|(keyword, _)| is_annotation(keyword) || matches!(keyword.as_str(), "const" | "enum" | "type"));
+            if !known || branch.get("type").is_some_and(|name| name.as_str() != Some("string")) {
+                return None;
+            }
+            let set = match (branch.get("const"), branch.get("enum")) {
+                (Some(word), None) => std::slice::from_ref(word),
+                (None, Some(words)) => words.as_array()?,
+                _ => return None,
+            };
+            for word in set {
+                let mut text = String::new();
+                Json::String(word.as_str()?.to_owned()).write(&mut text);
+                if words.contains(&text) {
+                    return None;
+                }
+                words.push(text);
+            }
+        }
+        Some(Plain {
+            types: Types::STRING,
+            one_of: Some(words),
+            ..Plain::any()
+        })
+    }
+
+    /// How to find the branch of a value without trying them all.
+    fn choose(&self, branches: Vec<NodeId>, exactly_one: bool) -> Union {
+        let mut by_type: [Vec<usize>; 6] = Default::default();
+        for (slot, types) in TYPE_SLOTS.into_iter().enumerate() {
+            for (index, &branch) in branches.iter().enumerate() {
+                if self.types_of(branch, 0).has(types) {
+                    by_type[slot].push(index);
+                }
+            }
+        }
+        let objects: Option<Vec<(usize, &ObjectRules)>> = by_type[5]
+            .iter()
+            .map(|&index| Some((index, self.object_rules(branches[index], 0)?)))
+            .collect();
+        let tag = objects
+            .filter(|objects| objects.len() > 1)
+            .and_then(|objects| self.value_tag(&objects).or_else(|| name_tag(&objects)));
+        Union {
+            branches,
+            exactly_one,
+            by_type,
+            tag,
+        }
+    }
+
+    fn follow(&self, node: NodeId, steps: usize) -> Option<&Node> {
+        match &self.nodes[node].shape {
+            Shape::Link(target) if steps < 64 => self.follow(*target, steps + 1),
+            Shape::Link(_) => None,
+            _ => Some(&self.nodes[node]),
+        }
+    }
+
+    fn types_of(&self, node: NodeId, steps: usize) -> Types {
+        match self.follow(node, 0).map(|node| &node.shape) {
+            Some(Shape::Plain(plain)) => match &plain.one_of {
+                Some(words) => words
+                    .iter()
+                    .fold(Types::NONE, |types, word| types.with(type_of_text(word)))
+                    .both(plain.types),
+                None => plain.types,
+            },
+            Some(Shape::Union(union)) if steps < 16 => union.branches.iter().fold(Types::NONE, |types, &branch| {
+                types.with(self.types_of(branch, steps + 1))
+            }),
+            _ => Types::ALL,
+        }
+    }
+
+    fn object_rules(&self, node: NodeId, steps: usize) -> Option<&ObjectRules> {
+        match &self.follow(node, steps)?.shape {
+            Shape::Plain(plain) if plain.one_of.is_none() => plain.object.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The words that a property's value is limited to.
+    fn words(&self, node: NodeId) -> Option<&[String]> {
+        match &self.follow(node, 0)?.shape {
+            Shape::Plain(plain) => plain.one_of.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// A property that every branch requires, with different words in each.
+    fn value_tag(&self, objects: &[(usize, &ObjectRules)]) -> Option<Tag> {
+        let (_, first) = objects[0];
+        'properties: for candidate in first.properties.iter().filter(|property| property.required) {
+            let mut branches: Vec<(String, usize)> = Vec::new();
+            for &(index, rules) in objects {
+                let words = rules
+                    .properties
+                    .iter()
+                    .find(|property| property.required && property.name == candidate.name)
+                    .and_then(|property| self.words(property.node));
+                let Some(words) = words else { continue 'properties };
+                for word in words {
+                    if branches.iter().any(|(known, _)| known == word) {
+                        continue 'properties;
+                    }
+                    branches.push((word.clone(), index));
+                }
+            }
+            return Some(Tag::Value {
+                property: candidate.name.clone(),
+                branches,
+            });
+        }
+        None
+    }
+
+    fn plain(&mut self, schema: &Json, pointer: &str) -> Plain {
+        for (keyword, _) in schema.as_object().unwrap_or_default() {
+            let known = is_annotation(keyword)
+                || FOREIGN.contains(&keyword.as_str())
+                || matches!(
+                    keyword.as_str(),
+                    "type"
+                        | "enum"
+                        | "const"
+                        | "minimum"
+                        | "maximum"
+                        | "exclusiveMinimum"
+                        | "exclusiveMaximum"
+                        | "minLength"
+                        | "maxLength"
+                        | "items"
+                        | "prefixItems"
+                        | "minItems"
+                        | "maxItems"
+                        | "uniqueItems"
+                        | "properties"
+                        | "required"
+                        | "additionalProperties"
+                        | "minProperties"
+                        | "maxProperties"
+                );
+            if !known {
+                self.issue(&format!("{pointer}/{keyword}"), "a keyword that nothing here enforces");
+            }
+        }
+        let types = self.types(schema, pointer);
+        let one_of = self.one_of(schema, pointer);
+        Plain {
+            types,
+            one_of,
+            number: self.number(schema, pointer).map(Box::new),
+            string: self.string(schema, pointer).map(Box::new),
+            array: types
+                .has(Types::ARRAY)
+                .then(|| self.array(schema, pointer))
+                .flatten()
+                .map(Box::new),
+            object: types
+                .has(Types::OBJECT)
+                .then(|| self.object(schema, pointer))
+                .flatten()
+                .map(Box::new),
+        }
+    }
+
+    fn types(&mut self, schema: &Json, pointer: &str) -> Types {
+        let Some(value) = schema.get("type") else {
+            return Types::ALL;
+        };
+        let names = match value {
+            Json::String(_) => std::slice::from_ref(value),
+            Json::Array(names) => names,
+            _ => &[],
+        };
+        let types = names
+            .iter()
+            .map(|name| name.as_str().and_then(Types::named))
+            .collect::<Option<Vec<_>>>();
+        match types {
+            Some(types) if !types.is_empty() => types.into_iter().fold(Types::NONE, Types::with),
+            _ => {
+                self.issue(
+                    &format!("{pointer}/type"),
+                    "has to be one or several of JSON Schema's type names",
+                );
+                Types::ALL
+            }
+        }
+    }
+
+    fn one_of(&mut self, schema: &Json, pointer: &str) -> Option<Vec<String>> {
+        let listed = match schema.get("enum") {
+            None => None,
+            Some(Json::Array(values)) => Some(values.iter().map(canonical_any).collect::<Vec<_>>()),
+            Some(_) => {
+                self.issue(&format!("{pointer}/enum"), "has to be an array");
+                None
+            }
+        };
+        let constant = schema.get("const").map(canonical_any);
+        match (listed, constant) {
+            (Some(listed), Some(constant)) => Some(listed.into_iter().filter(|text| *text == constant).collect()),
+            (None, Some(constant)) => Some(vec![constant]),
+            (listed, None) => listed,
+        }
+    }
+
+    fn bound(&mut self, schema: &Json, keyword: &str, pointer: &str) -> Option<Number> {
+        let value = schema.get(keyword)?;
+        let number = value.as_number().and_then(Number::parse);
+        if number.is_none() {
+            self.issue(&format!("{pointer}/{keyword}"), "has to be a number");
+        }
+        number
+    }
+
+    fn count(&mut self, schema: &Json, keyword: &str, pointer: &str) -> Option<u64> {
+        let value = schema.get(keyword)?;
+        let count = value.as_number().and_then(|text| text.parse().ok());
+        if count.is_none() {
+            self.issue(
+                &format!("{pointer}/{keyword}"),
+                "has to be a whole number that isn't negative",
+            );
+        }
+        count
+    }
+
+    fn number(&mut self, schema: &Json, pointer: &str) -> Option<NumberRules> {
+        let mut rules = NumberRules {
+            minimum: self.bound(schema, "minimum", pointer),
+            maximum: self.bound(schema, "maximum", pointer),
+            above: self.bound(schema, "exclusiveMinimum", pointer),
+            below: self.bound(schema, "exclusiveMaximum", pointer),
+            multiple_of: self.bound(schema, "multipleOf", pointer),
+        };
+        match rules.multiple_of {
+            Some(Number::Integer(step)) if step > 0 => {}
+            Some(Number::Float(step)) if step > 0.0 => {
+                // A fraction of a fraction needs decimal arithmetic.
+                self.foreign.push(format!("{pointer}/multipleOf"));
+                rules.multiple_of = None;
+            }
+            Some(_) => self.issue(&format!("{pointer}/multipleOf"), "has to be larger than 0"),
+            None => {}
+        }
+        let NumberRules {
+            minimum,
+            maximum,
+            above,
+            below,
+            multiple_of,
+        } = &rules;
+        let any = [minimum, maximum, above, below, multiple_of]
+            .into_iter()
+            .any(Option::is_some);
+        any.then_some(rules)
+    }
+
+    fn string(&mut self, schema: &Json, pointer: &str) -> Option<StringRules> {
+        if schema.get("pattern").is_some() {
+            self.foreign.push(format!("{pointer}/pattern"));
+        }
+        let format = schema.get("format").and_then(|name| {
+            let known = name.as_str().and_then(Format::named);
+            if known.is_none() {
+                self.foreign.push(format!("{pointer}/format"));
+            }
+            known
+        });
+        let rules = StringRules {
+            min_length: self.count(schema, "minLength", pointer),
+            max_length: self.count(schema, "maxLength", pointer),
+            format,
+        };
+        (rules.min_length.is_some() || rules.max_length.is_some() || rules.format.is_some()).then_some(rules)
+    }
+
+    fn array(&mut self, schema: &Json, pointer: &str) -> Option<ArrayRules> {
+        for keyword in ["contains", "unevaluatedItems"] {
+            if schema.get(keyword).is_some() {
+                self.foreign.push(format!("{pointer}/{keyword}"));
+            }
+        }
+        let mut prefix = Vec::new();
+        match schema.get("prefixItems") {
+            None => {}
+            Some(Json::Array(parts)) => {
+                for (index, part) in parts.iter().enumerate() {
+                    prefix.push(self.node(part, &format!("{pointer}/prefixItems/{index}")));
+                }
+            }
+            Some(_) => self.issue(&format!("{pointer}/prefixItems"), "has to be an array"),
+        }
+        let items = match schema.get("items") {
+            None => Some(self.any()),
+            Some(Json::Bool(false)) => None,
+            Some(items) => Some(self.node(items, &format!("{pointer}/items"))),
+        };
+        let unique = match schema.get("uniqueItems") {
+            None => false,
+            Some(Json::Bool(unique)) => *unique,
+            Some(_) => {
+                self.issue(&format!("{pointer}/uniqueItems"), "has to be a boolean");
+                false
+            }
+        };
+        let rules = ArrayRules {
+            prefix,
+            items,
+            min: self.count(schema, "minItems", pointer),
+            max: self.count(schema, "maxItems", pointer),
+            unique,
+        };
+        let said = ["prefixItems", "items", "minItems", "maxItems", "uniqueItems"]
+            .iter()
+            .any(|keyword| schema.get(keyword).is_some());
+        said.then_some(rules)
+    }
+
+    fn object(&mut self, schema: &Json, pointer: &str) -> Option<ObjectRules> {
+        let said = [
+            "properties",
+            "required",
+            "additionalProperties",
+            "patternProperties",
+            "minProperties",
+            "maxProperties",
+            "unevaluatedProperties",
+        ]
+        .iter()
+        .any(|keyword| schema.get(keyword).is_some());
+        for keyword in ["propertyNames", "dependentRequired", "dependentSchemas", "dependencies"] {
+            if schema.get(keyword).is_some() {
+                self.foreign.push(format!("{pointer}/{keyword}"));
+            }
+        }
+        if !said {
+            return None;
+        }
+        let required = self.required(schema, pointer);
+        let mut properties = Vec::new();
+        let mut extra_required = required.clone();
+        match schema.get("properties") {
+            None => {}
+            Some(Json::Object(members)) => {
+                for (name, value) in members {
+                    let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+                    let node = self.node(value, &place);
+                    extra_required.retain(|other| other != name);
+                    properties.push(Property {
+                        name: name.as_str().into(),
+                        aliases: hints::aliases(value).map(Into::into).collect(),
+                        node,
+                        required: required.contains(name),
+                        default: value.get("default").map(|default| default.to_string().into()),
+                        null_is_a_value: false,
+                    });
+                }
+            }
+            Some(_) => self.issue(&format!("{pointer}/properties"), "has to be an object"),
+        }
+        let extra = self.extra(schema, pointer);
+        for name in extra_required {
+            // Required, and described by what holds for any further member.
+            let node = match extra {
+                Extra::Any(node) | Extra::Integers { node, .. } => node,
+                Extra::Refused => {
+                    self.issue(
+                        &format!("{pointer}/required"),
+                        format!("`{name}` is required and can't be given"),
+                    );
+                    continue;
+                }
+            };
+            properties.push(Property {
+                name: name.into(),
+                aliases: Vec::new(),
+                node,
+                required: true,
+                default: None,
+                null_is_a_value: true,
+            });
+        }
+        self.refuse_clashing_aliases(&properties, pointer);
+        let index =
+            (properties.len() > 12 || properties.iter().any(|property| !property.aliases.is_empty())).then(|| {
+                properties
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(position, property)| {
+                        std::iter::once(&property.name)
+                            .chain(&property.aliases)
+                            .map(move |name| (name.clone(), position))
+                    })
+                    .collect()
+            });
+        Some(ObjectRules {
+            properties,
+            index,
+            extra,
+            min: self.count(schema, "minProperties", pointer),
+            max: self.count(schema, "maxProperties", pointer),
+        })
+    }
+
+    fn refuse_clashing_aliases(&mut self, properties: &[Property], pointer: &str) {
+        let mut names: Vec<&str> = properties
+            .iter()
+            .flat_map(|property| std::iter::once(&property.name).chain(&property.aliases))
+            .map(|name| &**name)
+            .collect();
+        names.sort_unstable();
+        let twice: Vec<String> = names
+            .windows(2)
+            .filter(|pair| pair[0] == pair[1])
+            .map(|pair| pair[0].to_owned())
+            .collect();
+        for name in twice {
+            self.issue(&format!("{pointer}/properties"), format!("`{name}` names two members"));
+        }
+    }
+
+    fn required(&mut self, schema: &Json, pointer: &str) -> Vec<String> {
+        let names = match schema.get("required") {
+            None => Some(Vec::new()),
+            Some(Json::Array(names)) => names.iter().map(|name| name.as_str().map(str::to_owned)).collect(),
+            Some(_) => None,
+        };
+        names.unwrap_or_else(|| {
+            self.issue(&format!("{pointer}/required"), "has to be an array of names");
+            Vec::new()
+        })
+    }
+
+    fn extra(&mut self, schema: &Json, pointer: &str) -> Extra {
+        let closed = |value: Option<&Json>| value == Some(&Json::Bool(false));
+        let additional = schema.get("additionalProperties");
+        let refused = closed(additional) || closed(schema.get("unevaluatedProperties"));
+        if let Some(unevaluated) = schema.get("unevaluatedProperties")
+            && !matches!(unevaluated, Json::Bool(_))
+        {
+            self.foreign.push(format!("{pointer}/unevaluatedProperties"));
+        }
+        if let Some(patterns) = schema.get("patternProperties") {
+            // `schemars` describes maps with number keys so; these need no regular expression.
+            if let (Some([(pattern, value)]), true) = (patterns.as_object(), refused) {
+                let signed = match pattern.as_str() {
+                    r"^\d+$" => Some(false),
+                    r"^-?\d+$" => Some(true),
+                    _ => None,
+                };
+                if let Some(signed) = signed {
+                    let node = self.node(value, &format!("{pointer}/patternProperties"));
+                    return Extra::Integers { node, signed };
+                }
+            }
+            self.foreign.push(format!("{pointer}/patternProperties"));
+            return Extra::Any(self.any());
+        }
+        if refused {
+            return Extra::Refused;
+        }
+        match additional {
+            None | Some(Json::Bool(_)) => Extra::Any(self.any()),
+            Some(value) => Extra::Any(self.node(value, &format!("{pointer}/additionalProperties"))),
+        }
+    }
+}
+
+struct UnionOf {
+    branches: Vec<Json>,
+    exactly_one: bool,
+    place: String,
+}
+
+fn marks_of(schema: &Json) -> Marks {
+    let set = |hint| schema.get(hint) == Some(&Json::Bool(true));
+    Marks {
+        secret: set(hints::SECRET),
+        path: set(hints::PATH),
+    }
+}
+
+fn type_of_text(canonical: &str) -> Types {
+    match canonical.as_bytes().first() {
+        Some(b'"') => Types::STRING,
+        Some(b'{') => Types::OBJECT,
+        Some(b'[') => Types::ARRAY,
+        Some(b'n') => Types::NULL,
+        Some(b't' | b'f') => Types::BOOLEAN,
+        _ => Types::NUMBER,
+    }
+}
+
+fn name_tag(objects: &[(usize, &ObjectRules)]) -> Option<Tag> {
+    let mut branches: Vec<(Box<str>, usize)> = Vec::new();
+    for &(index, rules) in objects {
+        let [property] = rules.properties.as_slice() else {
+            return None;
+        };
+        if !property.required
+            || rules.extra != Extra::Refused
+            || branches.iter().any(|(name, _)| *name == property.name)
+        {
+            return None;
+        }
+        branches.push((property.name.clone(), index));
+    }
+    Some(Tag::Name { branches })
+}
+
+/// `%25` and the like in the fragment of a reference.
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let decoded = (first == b'%')
+            .then(|| {
+                std::str::from_utf8(after.get(..2)?)
+                    .ok()
+                    .and_then(|hex| u8::from_str_radix(hex, 16).ok())
+            })
+            .flatten();
+        match decoded {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// One schema that asks for all that the two ask for, neither of which has `$ref` or a union.
+/// `None` where that can't be said.
+fn merge(a: Json, b: Json) -> Option<Json> {
+    let (Json::Object(a), Json::Object(b)) = (a, b) else {
+        return None;
+    };
+    if a.is_empty() {
+        return Some(Json::Object(b));
+    }
+    let mut merged = Json::Object(a);
+    let other = Json::Object(b);
+    merge_properties(&mut merged, &other);
+    for (keyword, value) in other.as_object().unwrap_or_default() {
+        let Some(mine) = merged.get(keyword).cloned() else {
+            if keyword != "properties" {
+                merged.set(keyword, value.clone());
+            }
+            continue;
+        };
+        if mine == *value || is_annotation(keyword) || keyword == "properties" {
+            continue;
+        }
+        let both = match keyword.as_str() {
+            "type" => common_types(&mine, value)?,
+            "required" => union_of_names(&mine, value)?,
+            "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => tighter(mine, value, true)?,
+            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => tighter(mine, value, false)?,
+            "enum" => {
+                let other = value.as_array()?;
+                Json::Array(
+                    mine.as_array()?
+                        .iter()
+                        .filter(|word| other.contains(word))
+                        .cloned()
+                        .collect(),
+                )
+            }
+            "additionalProperties" | "items" => both_schemas(&mine, value),
+            "uniqueItems" => Json::Bool(true),
+            "unevaluatedProperties" => both_schemas(&mine, value),
+            _ => return None,
+        };
+        merged.set(keyword, both);
+    }
+    Some(merged)
+}
+
+fn both_schemas(a: &Json, b: &Json) -> Json {
+    match (a, b) {
+        (Json::Bool(true), other) | (other, Json::Bool(true)) => other.clone(),
+        (Json::Bool(false), _) | (_, Json::Bool(false)) => Json::Bool(false),
+        _ if a == b => a.clone(),
+        _ => Json::Object(vec![("allOf".into(), Json::Array(vec![a.clone(), b.clone()]))]),
+    }
+}
+
+/// A member that only one side declares still has to please what the other says of further members.
+fn merge_properties(merged: &mut Json, other: &Json) {
+    let none: &[(String, Json)] = &[];
+    let of = |schema: &Json| {
+        schema
+            .get("properties")
+            .and_then(Json::as_object)
+            .unwrap_or(none)
+            .to_vec()
+    };
+    let (mine, theirs) = (of(merged), of(other));
+    let additional = |schema: &Json| schema.get("additionalProperties").cloned().unwrap_or(Json::Bool(true));
+    let (my_extra, their_extra) = (additional(merged), additional(other));
+    let mut properties = Vec::new();
+    for (name, schema) in &mine {
+        let beside = theirs
+            .iter()
+            .find(|(other, _)| other == name)
+            .map_or(&their_extra, |(_, schema)| schema);
+        properties.push((name.clone(), both_schemas(schema, beside)));
+    }
+    for (name, schema) in &theirs {
+        if !mine.iter().any(|(other, _)| other == name) {
+            properties.push((name.clone(), both_schemas(schema, &my_extra)));
+        }
+    }
+    if !properties.is_empty() {
+        // What one side forbids isn't declared: it is refused like any other unknown member.
+        properties.retain(|(_, schema)| *schema != Json::Bool(false));
+        merged.set("properties", Json::Object(properties));
+    }
+}
+
+fn common_types(a: &Json, b: &Json) -> Option<Json> {
+    let read = |value: &Json| -> Option<Types> {
+        match value {
+            Json::String(name) => Types::named(name),
+            Json::Array(names) => names.iter().try_fold(Types::NONE, |types, name| {
+                Some(types.with(Types::named(name.as_str()?)?))
+            }),
+            _ => None,
+        }
+    };
+    let common = read(a)?.both(read(b)?);
+    let names: Vec<Json> = common.names().into_iter().map(Json::string).collect();
+    (!names.is_empty()).then_some(Json::Array(names))
+}
+
+fn union_of_names(a: &Json, b: &Json) -> Option<Json> {
+    let mut names = a.as_array()?.to_vec();
+    for name in b.as_array()? {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Some(Json::Array(names))
+}
+
+fn tighter(a: Json, b: &Json, larger: bool) -> Option<Json> {
+    let order = Number::parse(a.as_number()?)?.compare(Number::parse(b.as_number()?)?);
+    Some(if (order == std::cmp::Ordering::Less) == larger {
+        b.clone()
+    } else {
+        a
+    })
+}
+
+/// Brings defaults into canonical form, and learns what `null` means, once all nodes exist.
+fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
+    for node in 0..graph.nodes.len() {
+        let taken = properties_of(graph, node, |graph, property| {
+            property.required || (property.default.is_some() && canonical_at(graph, property.node, "null").is_ok())
+        });
+        for (property, null_is_a_value) in properties_mut(graph, node).iter_mut().zip(taken) {
+            property.null_is_a_value = null_is_a_value;
+        }
+    }
+    // Twice, since a default may itself hold objects that have defaults.
+    for last in [false, true] {
+        for node in 0..graph.nodes.len() {
+            let settled = properties_of(graph, node, |graph, property| {
+                let text = property.default.as_deref().filter(|text| *text != "null")?;
+                let canonical = canonical_at(graph, property.node, text);
+                if let (Err(problem), true) = (&canonical, last) {
+                    let shown = super::text::shown(text, 80);
+                    issues.push(Issue {
+                        pointer: format!("…/properties/{}/default", property.name),
+                        what: format!("`{shown}` doesn't match its own schema: {problem}"),
+                    });
+                }
+                Some(canonical.unwrap_or_else(|_| text.to_owned()).into())
+            });
+            for (property, default) in properties_mut(graph, node).iter_mut().zip(settled) {
+                property.default = default;
+            }
+        }
+    }
+}
+
+fn properties_of<T>(graph: &Graph, node: NodeId, mut read: impl FnMut(&Graph, &Property) -> T) -> Vec<T> {
+    match &graph.nodes[node].shape {
+        Shape::Plain(plain) => plain
+            .object
+            .iter()
+            .flat_map(|object| &object.properties)
+            .map(|property| read(graph, property))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn properties_mut(graph: &mut Graph, node: NodeId) -> &mut [Property] {
+    match &mut graph.nodes[node].shape {
+        Shape::Plain(plain) => plain.object.as_mut().map_or(&mut [], |object| &mut object.properties),
+        _ => &mut [],
+    }
+}

@@ -1,0 +1,219 @@
+//! What a schema asks for, in words for a model.
+
+use std::fmt::Write as _;
+
+use super::json::{Number, Token};
+use super::node::{ArrayRules, Graph, NodeId, NumberRules, ObjectRules, Plain, Shape, StringRules, Types, Union};
+use super::problem::What;
+use super::text;
+
+/// How many characters of a value may be quoted.
+const QUOTED: usize = 40;
+
+/// The JSON type of a text, and the value itself if it is short and no secret.
+pub(crate) fn got(raw: &str, secret: bool) -> String {
+    let kind = match raw.trim_start().as_bytes().first() {
+        Some(b'"') => "string",
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => return "null".to_owned(),
+        Some(_) => "number",
+        None => return "nothing".to_owned(),
+    };
+    if secret || matches!(kind, "object" | "array") {
+        return kind.to_owned();
+    }
+    let inner = raw.trim();
+    let inner = inner
+        .strip_prefix('"')
+        .and_then(|inner| inner.strip_suffix('"'))
+        .unwrap_or(inner);
+    if inner.chars().count() > QUOTED {
+        return format!("{kind} of {} characters", inner.chars().count());
+    }
+    match kind {
+        "string" => format!("string \"{}\"", text::shown(&Token::unescape(inner, true), QUOTED)),
+        _ => format!("{kind} {inner}"),
+    }
+}
+
+pub(super) fn node(graph: &Graph, node: NodeId) -> String {
+    match &graph.nodes[node].shape {
+        Shape::Plain(plain) => self::plain(graph, plain),
+        Shape::Link(target) if *target != node => self::node(graph, *target),
+        Shape::Link(_) => "a value".to_owned(),
+        Shape::Union(union) => self::union(graph, union),
+    }
+}
+
+pub(super) fn plain(graph: &Graph, plain: &Plain) -> String {
+    if let Some(words) = &plain.one_of {
+        return self::words(words);
+    }
+    if plain.types == Types::ALL {
+        return "a value".to_owned();
+    }
+    if plain.types == Types::NONE {
+        return "nothing at all".to_owned();
+    }
+    let kinds: Vec<String> = plain
+        .types
+        .names()
+        .into_iter()
+        .map(|kind| match kind {
+            "integer" | "number" => number(plain),
+            "string" => plain.string.as_deref().map_or_else(|| "string".to_owned(), string),
+            "array" => array(graph, plain.array.as_deref()),
+            kind => kind.to_owned(),
+        })
+        .collect();
+    kinds.join(" or ")
+}
+
+pub(super) fn number(plain: &Plain) -> String {
+    let kind = if plain.types.has(Types::FRACTION) {
+        "number"
+    } else {
+        "integer"
+    };
+    let Some(rules) = &plain.number else {
+        return kind.to_owned();
+    };
+    let mut words = kind.to_owned();
+    words.push_str(&bounds(rules));
+    if let Some(step) = rules.multiple_of {
+        let _ = write!(words, " that is a multiple of {}", spelt(step));
+    }
+    words
+}
+
+fn spelt(number: Number) -> String {
+    match number {
+        Number::Integer(integer) => integer.to_string(),
+        Number::Float(float) => {
+            let mut out = String::new();
+            super::json::write_f64(&mut out, float);
+            out
+        }
+    }
+}
+
+fn bounds(rules: &NumberRules) -> String {
+    let low = rules
+        .minimum
+        .map(|bound| (spelt(bound), "at least"))
+        .or_else(|| rules.above.map(|bound| (spelt(bound), "more than")));
+    let high = rules
+        .maximum
+        .map(|bound| (spelt(bound), "at most"))
+        .or_else(|| rules.below.map(|bound| (spelt(bound), "less than")));
+    match (low, high) {
+        (Some((low, "at least")), Some((high, "at most"))) => format!(" from {low} to {high}"),
+        (Some((low, above)), Some((high, below))) => format!(" {above} {low} and {below} {high}"),
+        (Some((bound, word)), None) | (None, Some((bound, word))) => format!(" {word} {bound}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn range(min: Option<u64>, max: Option<u64>, unit: &str) -> Option<String> {
+    Some(match (min, max) {
+        (Some(min), Some(max)) if min == max => format!("{min} {unit}"),
+        (Some(min), Some(max)) => format!("{min} to {max} {unit}"),
+        (Some(min), None) => format!("at least {min} {unit}"),
+        (None, Some(max)) => format!("at most {max} {unit}"),
+        (None, None) => return None,
+    })
+}
+
+pub(super) fn string(rules: &StringRules) -> String {
+    if let Some(format) = rules.format {
+        return format.describe().to_owned();
+    }
+    match range(rules.min_length, rules.max_length, "characters") {
+        Some(length) => format!("string of {length}"),
+        None => "string".to_owned(),
+    }
+}
+
+fn array(graph: &Graph, rules: Option<&ArrayRules>) -> String {
+    let Some(rules) = rules else { return "array".to_owned() };
+    if !rules.prefix.is_empty() {
+        return array_length(rules);
+    }
+    let mut words = "array".to_owned();
+    if let Some(items) = rules.items {
+        let inner = &graph.nodes[items].shape;
+        if let Shape::Plain(inner) = inner {
+            let names = inner.types.names();
+            if let ([kind], None) = (names.as_slice(), &inner.one_of) {
+                let _ = write!(words, " of {kind}");
+            }
+        }
+    }
+    words
+}
+
+pub(super) fn array_length(rules: &ArrayRules) -> String {
+    let tuple = (rules.items.is_none()).then_some(rules.prefix.len() as u64);
+    match range(rules.min.or(tuple), rules.max.or(tuple), "elements") {
+        Some(length) => format!("array of {length}"),
+        None => "array".to_owned(),
+    }
+}
+
+pub(super) fn object_size(rules: &ObjectRules) -> String {
+    match range(rules.min, rules.max, "members") {
+        Some(size) => format!("object of {size}"),
+        None => "object".to_owned(),
+    }
+}
+
+/// The words of a closed set.
+pub(super) fn words(words: &[String]) -> String {
+    const SHOWN: usize = 24;
+    match words {
+        [] => "nothing at all".to_owned(),
+        [only] => only.clone(),
+        words => {
+            let mut out = format!("one of {}", words[..words.len().min(SHOWN)].join(", "));
+            if words.len() > SHOWN {
+                let _ = write!(out, " and {} more", words.len() - SHOWN);
+            }
+            out
+        }
+    }
+}
+
+/// Which word of a closed set was meant, in quotes as the model has to write it.
+pub(super) fn nearest_word(value: &str, words: &[String]) -> Option<String> {
+    let bare = value.strip_prefix('"')?.strip_suffix('"')?;
+    text::nearest(bare, words.iter().map(String::as_str)).map(str::to_owned)
+}
+
+pub(super) fn union(graph: &Graph, union: &Union) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    for &branch in &union.branches {
+        let kind = match &graph.nodes[branch].shape {
+            Shape::Plain(plain) if plain.one_of.is_none() && plain.types.names().as_slice() == ["object"] => {
+                "object".to_owned()
+            }
+            Shape::Union(_) => "another form".to_owned(),
+            _ => node(graph, branch),
+        };
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds.join(" or ")
+}
+
+/// A member that isn't declared.
+pub(super) fn unknown(rules: &ObjectRules, key: &str, _secret: bool) -> What {
+    const SHOWN: usize = 24;
+    let names = || rules.properties.iter().map(|property| &*property.name);
+    What::Unknown {
+        suggestion: text::nearest(key, names()).map(str::to_owned),
+        known: text::listed(names().collect::<Vec<_>>().into_iter(), SHOWN),
+    }
+}

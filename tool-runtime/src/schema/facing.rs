@@ -1,0 +1,36 @@
+/// A value that may reach a model: schemas, results, content.
+///
+/// Everything in this crate that builds a model request takes only this. It is sealed, and no
+/// host type implements it: being serialisable is not enough, since an audit record is
+/// serialisable too and still must not reach a model.
+#[diagnostic::on_unimplemented(
+    message = "host-only tool metadata must never reach a model",
+    label = "`{Self}` stays in the host process: it isn't model-facing",
+    note = "send `tool.schema()`: it holds the four model-facing fields"
+)]
+pub trait ModelFacing: sealed::Sealed {}
+
+pub(crate) mod sealed {
+    /// Keeps [`ModelFacing`](super::ModelFacing) to this crate.
+    pub trait Sealed {}
+}
+
+impl<T: ModelFacing> ModelFacing for &T {}
+impl<T: ModelFacing> sealed::Sealed for &T {}
+
+/// A tool as a model may see it: what a request's list of tools takes.
+#[diagnostic::on_unimplemented(
+    message = "host-only tool metadata must never reach a model",
+    label = "`{Self}` stays in the host process: a request takes tool schemas",
+    note = "send `tool.schema()`: it holds the four model-facing fields"
+)]
+pub trait DeclaredTool: ModelFacing {
+    #[doc(hidden)]
+    fn declared(&self) -> &super::ToolSchema;
+}
+
+impl DeclaredTool for super::ToolSchema {
+    fn declared(&self) -> &super::ToolSchema {
+        self
+    }
+}

@@ -1,0 +1,435 @@
+//! Reads a Rust value from canonical text.
+//!
+//! The text was checked when it was accepted, so this reader only has to be exact and quick. It is
+//! not `serde_json`'s, because what that hands to a visitor depends on features of somebody
+//! else's build: with `arbitrary_precision` a number inside a tagged enum becomes a map.
+
+use std::fmt;
+
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+
+use super::{Cursor, Token};
+
+/// A value that a type refuses although its schema takes it.
+#[derive(Debug)]
+pub(crate) struct DecodeError {
+    pub(crate) message: String,
+    /// Where the refused value begins.
+    pub(crate) offset: Option<usize>,
+}
+
+impl DecodeError {
+    #[cold]
+    fn at(mut self, offset: usize) -> Self {
+        self.offset.get_or_insert(offset);
+        self
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl de::Error for DecodeError {
+    #[cold]
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        DecodeError {
+            message: message.to_string(),
+            offset: None,
+        }
+    }
+
+    /// Without the value that came: it may be a secret.
+    #[cold]
+    fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(format_args!("expected {expected}"))
+    }
+
+    #[cold]
+    fn invalid_value(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(format_args!("expected {expected}"))
+    }
+}
+
+/// Reads one value that stands in `text` from `start` on.
+pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str, start: usize) -> Result<T, DecodeError> {
+    T::deserialize(&mut Reader {
+        cursor: Cursor::at(text, start),
+    })
+}
+
+struct Reader<'de> {
+    cursor: Cursor<'de>,
+}
+
+impl<'de> Reader<'de> {
+    #[inline]
+    fn token(&mut self) -> Result<Token<'de>, DecodeError> {
+        self.cursor.token().map_err(syntax)
+    }
+}
+
+#[cold]
+fn syntax(error: super::SyntaxError) -> DecodeError {
+    DecodeError {
+        message: error.to_string(),
+        offset: Some(error.offset),
+    }
+}
+
+#[inline]
+fn visit_number<'de, V: Visitor<'de>>(digits: &'de str, visitor: V) -> Result<V::Value, DecodeError> {
+    if let Ok(number) = digits.parse::<u64>() {
+        visitor.visit_u64(number)
+    } else if let Ok(number) = digits.parse::<i64>() {
+        visitor.visit_i64(number)
+    } else {
+        // A literal beyond 64 bits goes to a visitor that doesn't ask for one as a double, as in `serde_json`.
+        let number = digits.parse().map_err(|_| de::Error::custom("expected a number"))?;
+        visitor.visit_f64(number)
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = DecodeError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        let value = match self.token()? {
+            Token::Null => visitor.visit_unit(),
+            Token::Bool(value) => visitor.visit_bool(value),
+            Token::Number(digits) => visit_number(digits, visitor),
+            Token::String { raw, escaped: false } => visitor.visit_borrowed_str(raw),
+            Token::String { raw, escaped: true } => visitor.visit_string(Token::unescape(raw, true).into_owned()),
+            Token::ArrayStart => {
+                let mut elements = Elements {
+                    reader: self,
+                    first: true,
+                    done: false,
+                };
+                match visitor.visit_seq(&mut elements) {
+                    Ok(value) => elements.finish().map(|()| value),
+                    Err(error) => Err(error),
+                }
+            }
+            Token::ObjectStart => {
+                let mut members = Members {
+                    reader: self,
+                    first: true,
+                    done: false,
+                };
+                match visitor.visit_map(&mut members) {
+                    Ok(value) => members.finish().map(|()| value),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        value.map_err(|error| error.at(start))
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        match self.token()? {
+            Token::Number(digits) => {
+                let number = digits
+                    .parse()
+                    .map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
+                number
+                    .and_then(|number| visitor.visit_i128(number))
+                    .map_err(|error: DecodeError| error.at(start))
+            }
+            _ => Err(DecodeError {
+                message: "expected an integer".to_owned(),
+                offset: Some(start),
+            }),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        match self.token()? {
+            Token::Number(digits) => {
+                let number = digits
+                    .parse()
+                    .map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
+                number
+                    .and_then(|number| visitor.visit_u128(number))
+                    .map_err(|error: DecodeError| error.at(start))
+            }
+            _ => Err(DecodeError {
+                message: "expected an integer".to_owned(),
+                offset: Some(start),
+            }),
+        }
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let mut ahead = self.cursor.clone();
+        if let Ok(Token::Null) = ahead.token() {
+            self.cursor = ahead;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        visitor.visit_newtype_struct(self).map_err(|error| error.at(start))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        let value = match self.token()? {
+            Token::String { raw, escaped } => visitor.visit_enum(Token::unescape(raw, escaped).into_deserializer()),
+            Token::ObjectStart => match self.cursor.first_key().map_err(syntax)? {
+                Some((raw, escaped)) => {
+                    let value = visitor.visit_enum(Variant {
+                        reader: self,
+                        name: (raw, escaped),
+                    });
+                    match value {
+                        Ok(value) => match self.cursor.next_key().map_err(syntax)? {
+                            None => Ok(value),
+                            Some(_) => Err(de::Error::custom("expected one member only")),
+                        },
+                        Err(error) => Err(error),
+                    }
+                }
+                None => Err(de::Error::custom("expected one member")),
+            },
+            _ => Err(de::Error::custom("expected a string or an object")),
+        };
+        value.map_err(|error| error.at(start))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.cursor.skip_value(super::MAX_DEPTH).map_err(syntax)?;
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map struct identifier
+    }
+}
+
+struct Elements<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    first: bool,
+    done: bool,
+}
+
+impl Elements<'_, '_> {
+    fn advance(&mut self) -> Result<bool, DecodeError> {
+        if self.done {
+            return Ok(false);
+        }
+        let cursor = &mut self.reader.cursor;
+        let more = if std::mem::take(&mut self.first) {
+            cursor.first_element()
+        } else {
+            cursor.next_element()
+        };
+        let more = more.map_err(syntax)?;
+        self.done = !more;
+        Ok(more)
+    }
+
+    fn finish(&mut self) -> Result<(), DecodeError> {
+        if self.advance()? {
+            Err(de::Error::custom("expected fewer elements"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
+    type Error = DecodeError;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, DecodeError> {
+        if self.advance()? {
+            seed.deserialize(&mut *self.reader).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+struct Members<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    first: bool,
+    done: bool,
+}
+
+impl<'de> Members<'_, 'de> {
+    #[inline]
+    fn next_key(&mut self) -> Result<Option<(&'de str, bool)>, DecodeError> {
+        if self.done {
+            return Ok(None);
+        }
+        let cursor = &mut self.reader.cursor;
+        let next = if std::mem::take(&mut self.first) {
+            cursor.first_key()
+        } else {
+            cursor.next_key()
+        };
+        let next = next.map_err(syntax)?;
+        self.done = next.is_none();
+        Ok(next)
+    }
+
+    fn finish(&mut self) -> Result<(), DecodeError> {
+        if self.next_key()?.is_some() {
+            Err(de::Error::custom("expected fewer members"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
+    type Error = DecodeError;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DecodeError> {
+        match self.next_key()? {
+            Some((raw, escaped)) => seed.deserialize(Key { raw, escaped }).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
+        seed.deserialize(&mut *self.reader)
+    }
+}
+
+/// A member's name. Maps may have numbers, booleans and unit variants as keys.
+struct Key<'de> {
+    raw: &'de str,
+    escaped: bool,
+}
+
+macro_rules! parsed_key {
+    ($($method:ident => $visit:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+            match self.raw.parse() {
+                Ok(value) => visitor.$visit(value),
+                Err(_) => Err(de::Error::custom("expected a name that can be read as its key")),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = DecodeError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        if self.escaped {
+            visitor.visit_string(Token::unescape(self.raw, true).into_owned())
+        } else {
+            visitor.visit_borrowed_str(self.raw)
+        }
+    }
+
+    parsed_key! {
+        deserialize_i8 => visit_i8 deserialize_i16 => visit_i16 deserialize_i32 => visit_i32 deserialize_i64 => visit_i64
+        deserialize_i128 => visit_i128 deserialize_u8 => visit_u8 deserialize_u16 => visit_u16 deserialize_u32 => visit_u32
+        deserialize_u64 => visit_u64 deserialize_u128 => visit_u128 deserialize_f32 => visit_f32 deserialize_f64 => visit_f64
+        deserialize_bool => visit_bool
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, DecodeError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
+        visitor.visit_enum(Token::unescape(self.raw, self.escaped).into_deserializer())
+    }
+
+    serde::forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Variant<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    name: (&'de str, bool),
+}
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = DecodeError;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), DecodeError> {
+        let (raw, escaped) = self.name;
+        Ok((seed.deserialize(Key { raw, escaped })?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = DecodeError;
+
+    fn unit_variant(self) -> Result<(), DecodeError> {
+        de::Deserialize::deserialize(self.reader)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, DecodeError> {
+        seed.deserialize(self.reader)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, DecodeError> {
+        self.reader.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, DecodeError> {
+        self.reader.deserialize_any(visitor)
+    }
+}
+
+/// What a type makes of a member that isn't there, as serde's derive asks it: `Option` is `None`,
+/// everything else an error, however the type is spelt.
+pub(crate) struct Missing;
+
+impl<'de> Deserializer<'de> for Missing {
+    type Error = DecodeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DecodeError> {
+        Err(de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}

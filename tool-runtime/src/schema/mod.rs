@@ -1,0 +1,31 @@
+//! What a model sees of a tool: schemas built, walked and digested.
+
+mod compile;
+mod describe;
+mod digest;
+mod facing;
+pub(crate) mod foreign;
+mod format;
+pub(crate) mod hints;
+pub(crate) mod json;
+mod node;
+mod normalise;
+mod paths;
+mod problem;
+pub(crate) mod text;
+mod tool_schema;
+mod walk;
+
+pub use compile::Issue;
+pub(crate) use compile::{Compiled, compile};
+pub(crate) use describe::got;
+pub use digest::Digest;
+pub(crate) use facing::sealed;
+pub use facing::{DeclaredTool, ModelFacing};
+pub use json::{JsonPath, MAX_DEPTH, Segment};
+pub(crate) use node::Graph;
+pub(crate) use normalise::{for_each_subschema, normalise, shown};
+pub(crate) use problem::What;
+pub use problem::{Problem, Problems};
+pub use tool_schema::ToolSchema;
+pub(crate) use walk::{REDACTED, Walked};

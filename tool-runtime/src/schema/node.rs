@@ -1,0 +1,271 @@
+//! A schema compiled into what the walker asks of a value.
+
+use std::collections::HashMap;
+
+use super::json::Number;
+
+pub(crate) type NodeId = usize;
+
+/// A compiled schema: nodes refer to each other by index, so recursion is just a number.
+#[derive(Debug, Clone)]
+pub(crate) struct Graph {
+    pub(super) nodes: Vec<Node>,
+    pub(super) root: NodeId,
+    /// Some value at some depth is a secret.
+    pub(super) has_secrets: bool,
+}
+
+impl Graph {
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.has_secrets
+    }
+
+    /// The rules of the root object. Empty where the root is none.
+    pub(crate) fn root_object(&self) -> Option<&ObjectRules> {
+        match &self.nodes[self.root].shape {
+            Shape::Plain(plain) => plain.object.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(super) shape: Shape,
+    pub(super) marks: Marks,
+}
+
+/// What an author said of a value besides its type. Holds for everything inside it too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub(super) secret: bool,
+    pub(super) path: bool,
+}
+
+impl Marks {
+    pub(super) fn and(self, inner: Marks) -> Marks {
+        Marks {
+            secret: self.secret || inner.secret,
+            path: self.path || inner.path,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Shape {
+    /// One of several, each with all that applies to it.
+    Union(Box<Union>),
+    /// Another node, under the marks of this one.
+    Link(NodeId),
+    Plain(Box<Plain>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Types(pub(super) u8);
+
+impl Types {
+    pub(super) const NULL: Types = Types(1);
+    pub(super) const BOOLEAN: Types = Types(2);
+    /// Numbers with a fraction, or too large to be told from one.
+    pub(super) const FRACTION: Types = Types(4);
+    pub(super) const INTEGER: Types = Types(8);
+    pub(super) const STRING: Types = Types(16);
+    pub(super) const ARRAY: Types = Types(32);
+    pub(super) const OBJECT: Types = Types(64);
+    pub(super) const NUMBER: Types = Types(4 | 8);
+    pub(super) const ALL: Types = Types(127);
+    pub(super) const NONE: Types = Types(0);
+
+    #[inline]
+    pub(super) fn has(self, other: Types) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) fn with(self, other: Types) -> Types {
+        Types(self.0 | other.0)
+    }
+
+    pub(super) fn both(self, other: Types) -> Types {
+        Types(self.0 & other.0)
+    }
+
+    pub(super) fn named(name: &str) -> Option<Types> {
+        Some(match name {
+            "null" => Types::NULL,
+            "boolean" => Types::BOOLEAN,
+            "integer" => Types::INTEGER,
+            "number" => Types::NUMBER,
+            "string" => Types::STRING,
+            "array" => Types::ARRAY,
+            "object" => Types::OBJECT,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn names(self) -> Vec<&'static str> {
+        let all = [
+            (Types::NUMBER, "number"),
+            (Types::INTEGER, "integer"),
+            (Types::STRING, "string"),
+            (Types::BOOLEAN, "boolean"),
+            (Types::ARRAY, "array"),
+            (Types::OBJECT, "object"),
+            (Types::NULL, "null"),
+        ];
+        let mut left = self;
+        let mut names = Vec::new();
+        for (types, name) in all {
+            if left.both(types) == types {
+                names.push(name);
+                left = Types(left.0 & !types.0);
+            }
+        }
+        names
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Plain {
+    pub(super) types: Types,
+    /// The canonical texts of a closed set (`enum`, `const`).
+    pub(super) one_of: Option<Vec<String>>,
+    pub(super) number: Option<Box<NumberRules>>,
+    pub(super) string: Option<Box<StringRules>>,
+    pub(super) array: Option<Box<ArrayRules>>,
+    pub(super) object: Option<Box<ObjectRules>>,
+}
+
+impl Plain {
+    pub(super) fn any() -> Self {
+        Plain {
+            types: Types::ALL,
+            one_of: None,
+            number: None,
+            string: None,
+            array: None,
+            object: None,
+        }
+    }
+
+    pub(super) fn never() -> Self {
+        Plain {
+            types: Types::NONE,
+            ..Plain::any()
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NumberRules {
+    pub(super) minimum: Option<Number>,
+    pub(super) maximum: Option<Number>,
+    pub(super) above: Option<Number>,
+    pub(super) below: Option<Number>,
+    pub(super) multiple_of: Option<Number>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StringRules {
+    pub(super) min_length: Option<u64>,
+    pub(super) max_length: Option<u64>,
+    pub(super) format: Option<super::format::Format>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ArrayRules {
+    pub(super) prefix: Vec<NodeId>,
+    /// What the elements after the prefix are; `None`: there are none.
+    pub(super) items: Option<NodeId>,
+    pub(super) min: Option<u64>,
+    pub(super) max: Option<u64>,
+    pub(super) unique: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ObjectRules {
+    pub(super) properties: Vec<Property>,
+    /// Names and aliases; `None` while a linear search is quicker.
+    pub(super) index: Option<HashMap<Box<str>, usize>>,
+    pub(super) extra: Extra,
+    pub(super) min: Option<u64>,
+    pub(super) max: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Property {
+    pub(super) name: Box<str>,
+    pub(super) aliases: Vec<Box<str>>,
+    pub(super) node: NodeId,
+    pub(super) required: bool,
+    /// What is filled in where the member is absent, in canonical form.
+    pub(super) default: Option<Box<str>>,
+    /// `null` is a value of its own. Otherwise it means that the member is absent: so it does for
+    /// every optional member, unless its schema takes `null` and declares a default beside it.
+    pub(super) null_is_a_value: bool,
+}
+
+/// What members without a declared name may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extra {
+    Refused,
+    /// Any name; the value is checked against the node.
+    Any(NodeId),
+    /// Names that are whole numbers, as maps with number keys have.
+    Integers {
+        node: NodeId,
+        signed: bool,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Union {
+    pub(super) branches: Vec<NodeId>,
+    /// `oneOf` of branches that can't be told apart: more than one match is an error.
+    pub(super) exactly_one: bool,
+    /// Per JSON type (in the order of [`TYPE_SLOTS`]): which branches can take it.
+    pub(super) by_type: [Vec<usize>; 6],
+    /// How an object says which branch it is.
+    pub(super) tag: Option<Tag>,
+}
+
+/// What `by_type` is indexed by.
+pub(super) const TYPE_SLOTS: [Types; 6] = [
+    Types::NULL,
+    Types::BOOLEAN,
+    Types::NUMBER,
+    Types::STRING,
+    Types::ARRAY,
+    Types::OBJECT,
+];
+
+#[derive(Debug, Clone)]
+pub(crate) enum Tag {
+    /// The value of this property, by canonical text (`#[serde(tag = …)]`).
+    Value {
+        property: Box<str>,
+        branches: Vec<(String, usize)>,
+    },
+    /// The name of the only property (serde's externally tagged form).
+    Name { branches: Vec<(Box<str>, usize)> },
+}
+
+impl ObjectRules {
+    /// Which declared property `key` names, and whether it does so by an alias.
+    /// `hint`: the property that comes next if members come in declared order.
+    #[inline]
+    pub(super) fn find(&self, key: &str, hint: usize) -> Option<(usize, bool)> {
+        if let Some(property) = self.properties.get(hint)
+            && *property.name == *key
+        {
+            return Some((hint, false));
+        }
+        let position = match &self.index {
+            Some(index) => *index.get(key)?,
+            None => self
+                .properties
+                .iter()
+                .position(|property| *property.name == *key || property.aliases.iter().any(|alias| **alias == *key))?,
+        };
+        Some((position, *self.properties[position].name != *key))
+    }
+}

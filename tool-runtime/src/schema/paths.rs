@@ -1,0 +1,56 @@
+/// Normalises a file path lexically, so that `a.txt`, `./a.txt` and `x/../a.txt` are one path for
+/// whoever judges it and whoever opens it. `None` for a path with NUL, which no system can open.
+///
+/// Nothing is looked up: a symbolic link is not followed, and `..` after one is taken at its word.
+/// On Windows `\` separates as `/` does.
+pub(crate) fn normalise_path(path: &str) -> Option<String> {
+    if path.contains('\0') {
+        return None;
+    }
+    let separators: &[char] = if cfg!(windows) { &['/', '\\'] } else { &['/'] };
+    let absolute = path.starts_with(separators);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(separators) {
+        match part {
+            "" | "." => {}
+            ".." => match parts.last() {
+                Some(&"..") | None if !absolute => parts.push(".."),
+                None => {}
+                Some(_) => {
+                    parts.pop();
+                }
+            },
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    Some(match (absolute, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_become_one() {
+        for (path, normal) in [
+            ("a.txt", "a.txt"),
+            ("./a.txt", "a.txt"),
+            ("x/../a.txt", "a.txt"),
+            ("/w//secrets/./k/", "/w/secrets/k"),
+            ("/../etc", "/etc"),
+            ("../../a/../b", "../../b"),
+            ("a/../..", ".."),
+            ("", "."),
+            ("/", "/"),
+        ] {
+            assert_eq!(normalise_path(path).unwrap(), normal, "{path}");
+            assert_eq!(normalise_path(normal).unwrap(), normal);
+        }
+        assert_eq!(normalise_path("ok\0/../secret"), None);
+    }
+}

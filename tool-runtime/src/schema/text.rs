@@ -1,0 +1,131 @@
+//! Text from outside, made safe to show.
+
+use std::fmt::Write as _;
+
+/// Characters that change how the text around them looks, or that can't be seen at all.
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// `text` on one line, with control, bidirectional and invisible characters escaped as
+/// `\u{202e}`, and cut to at most `limit` characters of the original.
+pub(crate) fn shown(text: &str, limit: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(limit * 2));
+    for (count, c) in text.chars().enumerate() {
+        if count == limit {
+            let _ = write!(out, "… ({} characters)", text.chars().count());
+            break;
+        }
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_deceptive(c) => {
+                let _ = write!(out, "{}", c.escape_unicode());
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The longest beginning of `text` that has at most `limit` bytes and ends between characters.
+pub(crate) fn head(text: &str, limit: usize) -> &str {
+    &text[..text.floor_char_boundary(limit)]
+}
+
+/// The longest end of `text` that has at most `limit` bytes and begins between characters.
+pub(crate) fn tail(text: &str, limit: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(limit))..]
+}
+
+/// Which of `known` did somebody mean who wrote `wrong`?
+///
+/// First a name that differs in case and separators only, then one that begins or ends alike,
+/// then the nearest by Damerau–Levenshtein distance, if it is near.
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 64;
+    if wrong.len() > LONGEST {
+        return None;
+    }
+    let bare = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
+    let wrong = bare(wrong);
+    if wrong.is_empty() {
+        return None;
+    }
+    known
+        .filter(|name| name.len() <= LONGEST)
+        .filter_map(|name| {
+            let right = bare(name);
+            let distance = strsim::damerau_levenshtein(&wrong, &right);
+            let shorter = wrong.chars().count().min(right.chars().count());
+            let near = distance <= (shorter / 3).max(1) && distance < shorter.max(1);
+            let affix =
+                shorter >= 3 && (right.starts_with(&wrong) || wrong.starts_with(&right) || right.ends_with(&wrong));
+            (near || affix || distance == 0).then_some((distance, name))
+        })
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+/// `["a", "b", "c"]` → `` `a`, `b`, `c` ``, cut after `limit` names.
+pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, limit: usize) -> String {
+    let total = names.len();
+    let mut out = String::new();
+    for (index, name) in names.take(limit).enumerate() {
+        let _ = write!(out, "{}`{name}`", if index > 0 { ", " } else { "" });
+    }
+    if total > limit {
+        let _ = write!(out, " and {} more", total - limit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b67_hidden_characters_are_shown() {
+        assert_eq!(
+            shown("a\u{202e}b\u{200b}\u{1b}[2K\r\n\"", 99),
+            "a\\u{202e}b\\u{200b}\\u{1b}[2K\\r\\n\\\""
+        );
+        assert_eq!(shown("äöü", 2), "äö… (3 characters)");
+    }
+
+    #[test]
+    fn b77_cuts_fall_between_characters() {
+        let text = "a─b🍸";
+        for limit in 0..=text.len() + 1 {
+            assert!(head(text, limit).len() <= limit && text.starts_with(head(text, limit)));
+            assert!(tail(text, limit).len() <= limit && text.ends_with(tail(text, limit)));
+        }
+    }
+
+    #[test]
+    fn b48_near_misses_are_found() {
+        let known = ["file_path", "limit", "hours_back", "min_stars"];
+        for (wrong, right) in [
+            ("filePath", "file_path"),
+            ("FILE-PATH", "file_path"),
+            ("limt", "limit"),
+            ("hours", "hours_back"),
+            ("min_star", "min_stars"),
+        ] {
+            assert_eq!(nearest(wrong, known.into_iter()), Some(right), "{wrong}");
+        }
+        for wrong in ["status", "x", "", &"l".repeat(100_000)] {
+            assert_eq!(nearest(wrong, known.into_iter()), None);
+        }
+    }
+}

@@ -1,0 +1,431 @@
+use std::sync::Arc;
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+
+use super::args::{ArgType, Visit};
+use super::definition::{Definition, Param};
+use crate::call::Content;
+use crate::schema::foreign::Foreign;
+use crate::schema::json::{Cursor, Json, Token};
+use crate::schema::{
+    Compiled, Digest, Graph, Issue, JsonPath, Problems, ToolSchema, Walked, compile, hints, normalise, shown,
+};
+
+/// A definition's schemas, built once: what is shown, and what is enforced.
+#[derive(Debug)]
+pub(crate) struct Built {
+    schema: ToolSchema,
+    output_schema: String,
+    digest: Digest,
+    input: Enforced,
+    output: Enforced,
+    names: Vec<&'static str>,
+    secret_params: Vec<bool>,
+    /// The body returns nothing at all.
+    output_is_null: bool,
+    issues: Vec<Issue>,
+}
+
+/// A schema with all that enforces it.
+#[derive(Debug)]
+struct Enforced {
+    graph: Graph,
+    foreign: Option<Foreign>,
+}
+
+impl Enforced {
+    fn new(schema: &Json, shown: &Json, place: &str, issues: &mut Vec<Issue>) -> Self {
+        let Compiled {
+            graph,
+            foreign,
+            issues: found,
+        } = compile(schema);
+        let mut note = |issue: Issue| {
+            issues.push(Issue {
+                pointer: format!("{place}{}", issue.pointer),
+                what: issue.what,
+            });
+        };
+        found.into_iter().for_each(&mut note);
+        let foreign = if foreign.is_empty() {
+            None
+        } else {
+            match Foreign::new(shown, foreign) {
+                Ok(foreign) => Some(foreign),
+                Err(found) => {
+                    found.into_iter().for_each(&mut note);
+                    None
+                }
+            }
+        };
+        Enforced { graph, foreign }
+    }
+
+    fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        let walked = self.graph.accept(text, open)?;
+        if let Some(foreign) = &self.foreign {
+            foreign.check(&walked.text, self.graph.has_secrets())?;
+        }
+        Ok(walked)
+    }
+}
+
+impl Built {
+    pub(super) fn from_definition(definition: &'static Definition) -> Self {
+        let mut generator = SchemaSettings::draft2020_12()
+            .for_deserialize()
+            .with(|settings| settings.meta_schema = None)
+            .into_generator();
+        let mut types = Vec::new();
+        (definition.args)(&mut Visit::describe(&mut generator, &mut types));
+        let mut issues = Vec::new();
+        let mut parameters = if definition.whole {
+            types
+                .pop()
+                .flatten()
+                .map_or(Json::Null, |whole| Json::from_value(whole.schema.as_value()))
+        } else {
+            object_of(definition.params, types)
+        };
+        add_definitions(&mut parameters, &mut generator);
+        normalise(&mut parameters);
+        settle_constraints(&mut parameters);
+        check_root(&mut parameters, &mut issues);
+
+        let mut generator = SchemaSettings::draft2020_12()
+            .for_serialize()
+            .with(|settings| settings.meta_schema = None)
+            .into_generator();
+        let mut output = match definition.output {
+            Some(describe) => Json::from_value((describe().describe)(&mut generator).as_value()),
+            None => Json::Bool(true),
+        };
+        add_definitions(&mut output, &mut generator);
+        normalise(&mut output);
+        settle_constraints(&mut output);
+
+        let description = definition.description.trim_end().to_owned();
+        let names = definition.params.iter().map(|param| param.name).collect();
+        let secrets = definition.params.iter().map(|param| param.secret).collect();
+        Self::assemble(
+            definition.name.to_owned(),
+            description,
+            &parameters,
+            &output,
+            definition.deferred,
+            names,
+            secrets,
+            issues,
+        )
+    }
+
+    /// Of schemas that somebody wrote: taken as they are, nothing closed or reordered.
+    pub(super) fn from_schemas(
+        name: String,
+        description: String,
+        parameters: &Json,
+        output: &Json,
+        deferred: bool,
+    ) -> Self {
+        let mut issues = Vec::new();
+        let mut parameters = parameters.clone();
+        check_root(&mut parameters, &mut issues);
+        Self::assemble(
+            name,
+            description,
+            &parameters,
+            output,
+            deferred,
+            Vec::new(),
+            Vec::new(),
+            issues,
+        )
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the one place where the parts of a tool come together"
+    )]
+    fn assemble(
+        name: String,
+        description: String,
+        parameters: &Json,
+        output: &Json,
+        deferred: bool,
+        names: Vec<&'static str>,
+        secret_params: Vec<bool>,
+        mut issues: Vec<Issue>,
+    ) -> Self {
+        let shown_parameters = shown(parameters);
+        let shown_output = shown(output);
+        let input = Enforced::new(parameters, &shown_parameters, "parameters", &mut issues);
+        let enforced_output = Enforced::new(output, &shown_output, "output", &mut issues);
+        let digest = Digest::of(&Json::Object(vec![
+            ("name".into(), Json::string(&name)),
+            ("description".into(), Json::string(&description)),
+            ("parameters".into(), shown_parameters.clone()),
+            ("defer".into(), Json::Bool(deferred)),
+            ("output".into(), shown_output.clone()),
+        ]));
+        Built {
+            output_is_null: shown_output.get("type").and_then(Json::as_str) == Some("null"),
+            output_schema: shown_output.to_string(),
+            schema: ToolSchema::new(name, description, shown_parameters, deferred),
+            digest,
+            input,
+            output: enforced_output,
+            names,
+            secret_params,
+            issues,
+        }
+    }
+
+    pub(crate) fn schema(&self) -> &ToolSchema {
+        &self.schema
+    }
+
+    pub(crate) fn output_schema(&self) -> &str {
+        &self.output_schema
+    }
+
+    pub(crate) fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// What keeps the tool from being registered.
+    pub(crate) fn issues(&self) -> &[Issue] {
+        &self.issues
+    }
+
+    pub(super) fn names(&self) -> &[&'static str] {
+        &self.names
+    }
+
+    pub(super) fn secret_params(&self) -> &[bool] {
+        &self.secret_params
+    }
+
+    pub(crate) fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        self.input.accept(text, open)
+    }
+
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.input.graph.has_secrets()
+    }
+
+    pub(crate) fn redact(&self, canonical: &str) -> String {
+        self.input.graph.redact(canonical)
+    }
+
+    /// Checks an output along its schema.
+    ///
+    /// # Errors
+    /// With the first place where it differs, and what is wrong there.
+    pub(crate) fn check_output(&self, text: String) -> Result<String, (JsonPath, String)> {
+        match self.output.accept(&text, &[]) {
+            Ok(_) => Ok(text),
+            Err(problems) => Err(match problems.iter().next() {
+                Some(problem) => (problem.path().clone(), problem.for_output()),
+                None => (JsonPath::root(), "it does not match its schema".to_owned()),
+            }),
+        }
+    }
+
+    /// What a model reads of a value: text as it is, everything else as JSON.
+    pub(super) fn narrate(&self, value: &str) -> Content {
+        let text: Arc<str> = match Cursor::new(value).token() {
+            Ok(Token::String { raw: "", .. }) => NO_OUTPUT.into(),
+            Ok(Token::String { raw, escaped }) => Token::unescape(raw, escaped).into(),
+            Ok(Token::Null) if self.output_is_null => NO_OUTPUT.into(),
+            _ => value.into(),
+        };
+        Content::text(text)
+    }
+}
+
+/// What a model reads where there is nothing to read: some providers refuse an empty result.
+pub(crate) const NO_OUTPUT: &str = "(no output)";
+
+fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {
+    let definitions = generator.take_definitions(true);
+    if !definitions.is_empty() {
+        schema.set("$defs", Json::from_value(&serde_json::Value::Object(definitions)));
+    }
+}
+
+/// Models' APIs take an object with `properties` at the root and nothing else.
+fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
+    let mut refuse = |what: &str| {
+        issues.push(Issue {
+            pointer: "parameters".into(),
+            what: what.to_owned(),
+        });
+    };
+    if schema.get("type").and_then(Json::as_str) != Some("object") {
+        refuse("the root has to be a plain object, so that every provider takes it: put the value into a struct");
+        return;
+    }
+    for keyword in ["oneOf", "anyOf", "allOf", "$ref", "not", "if", "enum", "const"] {
+        if schema.get(keyword).is_some() {
+            refuse(&format!(
+                "the root has `{keyword}`, which no provider takes there: put the part that varies under a property of its own"
+            ));
+        }
+    }
+    if schema.get("properties").is_none() {
+        schema.set("properties", Json::Object(Vec::new()));
+    }
+}
+
+/// The schema of the argument object of a function.
+fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
+    let mut properties = Vec::new();
+    let mut required = Vec::new();
+    for (param, described) in params
+        .iter()
+        .zip(types.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
+    {
+        let Some(Some(described)) = described else { continue };
+        let mut schema = match Json::from_value(described.schema.as_value()) {
+            schema @ Json::Object(_) => schema,
+            // `true`: anything goes. Providers want an object.
+            _ => Json::Object(Vec::new()),
+        };
+        describe(&mut schema, param, properties.len());
+        if let Some(default) = described.default {
+            schema.set("default", default);
+        }
+        if !described.examples.is_empty() {
+            schema.set("examples", Json::Array(described.examples));
+        }
+        if !described.optional && !described.has_default {
+            required.push(Json::string(param.name));
+        }
+        properties.push((param.name.to_owned(), schema));
+    }
+    let mut object = Json::Object(vec![
+        ("type".into(), Json::string("object")),
+        ("properties".into(), Json::Object(properties)),
+    ]);
+    if !required.is_empty() {
+        object.set("required", Json::Array(required));
+    }
+    object.set("additionalProperties", Json::Bool(false));
+    object
+}
+
+/// What the author wrote of one parameter.
+fn describe(schema: &mut Json, param: &Param, position: usize) {
+    schema.set("description", Json::string(param.description.trim_end()));
+    for (hint, is_set) in [
+        (hints::PATH, param.path),
+        (hints::SECRET, param.secret),
+        (hints::AUTHORED, param.authored),
+    ] {
+        if is_set {
+            schema.set(hint, Json::Bool(true));
+        }
+    }
+    schema.set(hints::ORDER, Json::integer(position as u64));
+    let aliases: Vec<Json> = param
+        .aliases
+        .iter()
+        .flatten()
+        .map(|alias| Json::string(*alias))
+        .collect();
+    if !aliases.is_empty() {
+        schema.set(hints::ALIAS, Json::Array(aliases));
+    }
+    let number = |text: &str| Json::Number(text.to_owned());
+    let constraints = [
+        ("minimum", param.minimum.map(number)),
+        ("maximum", param.maximum.map(number)),
+        ("exclusiveMaximum", param.exclusive_maximum.map(number)),
+        ("minLength", param.min_length.map(Json::integer)),
+        ("maxLength", param.max_length.map(Json::integer)),
+        ("pattern", param.pattern.map(Json::string)),
+        ("format", param.format.map(Json::string)),
+    ];
+    for (keyword, value) in constraints {
+        if let Some(value) = value {
+            // What the type itself asks for still holds: its own bound is kept beside.
+            schema.set(&format!("{CONSTRAINT}{keyword}"), value);
+        }
+    }
+}
+
+/// Marks an author's constraint until the type's own have been settled.
+const CONSTRAINT: &str = "x-tool-constraint-";
+
+/// Puts authors' constraints beside the types' own: the tighter bound holds, and a length is that
+/// of a string, an array or an object, as the type has it.
+fn settle_constraints(schema: &mut Json) {
+    let definitions = schema.get("$defs").cloned().unwrap_or(Json::Null);
+    settle_within(schema, &definitions);
+}
+
+fn settle_within(schema: &mut Json, definitions: &Json) {
+    let marked: Vec<(String, Json)> = schema
+        .as_object()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|(keyword, value)| Some((keyword.strip_prefix(CONSTRAINT)?.to_owned(), value.clone())))
+        .collect();
+    if !marked.is_empty() {
+        let kind = kind_of(schema, definitions, 0);
+        for (keyword, value) in marked {
+            schema.remove(&format!("{CONSTRAINT}{keyword}"));
+            let keyword = match (keyword.as_str(), kind) {
+                ("minLength", Some("array")) => "minItems",
+                ("maxLength", Some("array")) => "maxItems",
+                ("minLength", Some("object")) => "minProperties",
+                ("maxLength", Some("object")) => "maxProperties",
+                (keyword, _) => keyword,
+            };
+            let looser = schema.get(keyword).is_some_and(|own| is_looser(keyword, own, &value));
+            if schema.get(keyword).is_none() || looser {
+                schema.set(keyword, value);
+            }
+        }
+    }
+    crate::schema::for_each_subschema(schema, &mut |inner| settle_within(inner, definitions));
+}
+
+/// Is the type's own bound the looser one?
+fn is_looser(keyword: &str, own: &Json, authors: &Json) -> bool {
+    use crate::schema::json::Number;
+    let parse = |value: &Json| value.as_number().and_then(Number::parse);
+    match (parse(own), parse(authors)) {
+        (Some(own), Some(authors)) if keyword.starts_with("min") => own.compare(authors).is_lt(),
+        (Some(own), Some(authors)) => own.compare(authors).is_gt(),
+        _ => true,
+    }
+}
+
+/// Whether a value with a length is a string, an array or an object.
+fn kind_of(schema: &Json, definitions: &Json, depth: usize) -> Option<&'static str> {
+    let kinds = ["string", "array", "object"];
+    let named = |value: &Json| {
+        value
+            .as_str()
+            .and_then(|name| kinds.into_iter().find(|kind| *kind == name))
+    };
+    match schema.get("type") {
+        Some(Json::Array(names)) => names.iter().find_map(named),
+        Some(name) => named(name),
+        None if depth < 16 => {
+            let target = schema
+                .get("$ref")
+                .and_then(Json::as_str)
+                .and_then(|reference| reference.strip_prefix("#/$defs/"));
+            let branches = schema.get("anyOf").and_then(Json::as_array).unwrap_or_default();
+            target
+                .and_then(|name| definitions.get(name))
+                .into_iter()
+                .chain(branches)
+                .find_map(|inner| kind_of(inner, definitions, depth + 1))
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,224 @@
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::HostTool;
+use super::built::Built;
+use super::context::CallContext;
+use super::definition::{Body, Hints, RunFuture};
+use super::output::{BodyError, BodyResult, Reply, Written, reply};
+use crate::schema::json::{Json, SyntaxError};
+
+/// A tool that isn't known at compile time: made from a JSON Schema and a closure, and run on the
+/// same path as every other.
+///
+/// ```
+/// use tool_runtime::DynamicTool;
+///
+/// let echo = DynamicTool::builder("echo", "Says it again.")
+///     .parameters(r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#)
+///     .output(r#"{"type":"object"}"#)
+///     .run(|arguments, _cx| async move { Ok(arguments) })?;
+/// assert_eq!(echo.name(), "echo");
+/// # Ok::<(), tool_runtime::DynamicToolError>(())
+/// ```
+pub struct DynamicTool {
+    pub(super) built: Built,
+    pub(super) run: Arc<dyn Fn(Body) -> RunFuture + Send + Sync>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) hints: Hints,
+}
+
+impl DynamicTool {
+    /// Begins with what a model reads about it.
+    pub fn builder(name: impl Into<String>, description: impl Into<String>) -> DynamicToolBuilder {
+        DynamicToolBuilder {
+            name: name.into(),
+            description: description.into(),
+            parameters: None,
+            output: None,
+            deferred: false,
+            timeout: None,
+            hints: Hints::default(),
+        }
+    }
+}
+
+impl fmt::Debug for DynamicTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamicTool")
+            .field("name", &self.built.schema().name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`DynamicTool`].
+#[derive(Debug, Clone)]
+pub struct DynamicToolBuilder {
+    name: String,
+    description: String,
+    parameters: Option<String>,
+    output: Option<String>,
+    deferred: bool,
+    timeout: Option<Duration>,
+    hints: Hints,
+}
+
+impl DynamicToolBuilder {
+    /// The JSON Schema of its arguments, whose members keep their order. Without one it takes none.
+    #[must_use]
+    pub fn parameters(mut self, schema: impl Into<String>) -> Self {
+        self.parameters = Some(schema.into());
+        self
+    }
+
+    /// The JSON Schema of what it returns; `true` for anything. There has to be one.
+    #[must_use]
+    pub fn output(mut self, schema: impl Into<String>) -> Self {
+        self.output = Some(schema.into());
+        self
+    }
+
+    /// The model has to search for it first.
+    #[must_use]
+    pub fn deferred(mut self) -> Self {
+        self.deferred = true;
+        self
+    }
+
+    /// Its time budget.
+    #[must_use]
+    pub fn timeout(mut self, budget: Duration) -> Self {
+        self.timeout = Some(budget);
+        self
+    }
+
+    /// What the host says of its effects.
+    #[must_use]
+    pub fn hints(mut self, hints: Hints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// Ends with its body, which is given the accepted arguments as canonical JSON text and returns
+    /// JSON text, or an error whose `Display` the model reads.
+    ///
+    /// # Errors
+    /// If the name isn't legal, there is no description or output schema, a schema isn't JSON,
+    /// or the budget is zero. Whether the schemas can be enforced is found out by the registry.
+    pub fn run<F, B>(self, body: F) -> Result<HostTool, DynamicToolError>
+    where
+        F: Fn(String, CallContext) -> B + Send + Sync + 'static,
+        B: Future<Output = Result<String, Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+    {
+        let error = |kind| {
+            Err(DynamicToolError {
+                tool: self.name.clone(),
+                kind,
+            })
+        };
+        if !is_legal_name(&self.name) {
+            return error(Kind::Name);
+        }
+        if self.description.trim().is_empty() {
+            return error(Kind::NoDescription);
+        }
+        if self.timeout.is_some_and(|budget| budget.is_zero()) {
+            return error(Kind::ZeroTimeout);
+        }
+        let parse = |which, text: &str| {
+            Json::parse(text).map_err(|error| DynamicToolError {
+                tool: self.name.clone(),
+                kind: Kind::Schema(which, error),
+            })
+        };
+        let parameters = match &self.parameters {
+            Some(text) => parse("parameters", text)?,
+            None => Json::Object(vec![
+                ("type".into(), Json::string("object")),
+                ("properties".into(), Json::Object(Vec::new())),
+                ("additionalProperties".into(), Json::Bool(false)),
+            ]),
+        };
+        let Some(output) = &self.output else {
+            return error(Kind::NoOutput);
+        };
+        let output = parse("output", output)?;
+        let built = Built::from_schemas(self.name, self.description, &parameters, &output, self.deferred);
+        let run = move |given: Body| -> RunFuture {
+            let (arguments, cx) = given.open::<String>();
+            let running = body(arguments, cx.clone());
+            Box::pin(async move {
+                match running.await {
+                    Ok(text) => match Json::parse(&text) {
+                        Ok(value) => reply(&cx, Written::text(value.to_string()), None),
+                        Err(error) => {
+                            let refused =
+                                crate::call::ToolOutputError::new(cx.tool(), Default::default(), "it isn't JSON");
+                            Reply(BodyResult::InvalidOutput {
+                                error: refused,
+                                host: error.to_string(),
+                            })
+                        }
+                    },
+                    Err(error) => Reply(BodyResult::Failed(BodyError::new(&error))),
+                }
+            })
+        };
+        Ok(HostTool::from_dynamic(DynamicTool {
+            built,
+            run: Arc::new(run),
+            timeout: self.timeout,
+            hints: self.hints,
+        }))
+    }
+}
+
+/// Every provider takes a name of this form as it is.
+pub(crate) fn is_legal_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name.len() <= 64
+}
+
+/// Why a dynamic tool can't be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DynamicToolError {
+    tool: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Name,
+    NoDescription,
+    NoOutput,
+    ZeroTimeout,
+    Schema(&'static str, SyntaxError),
+}
+
+impl DynamicToolError {
+    /// The tool that was to be made.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+}
+
+impl fmt::Display for DynamicToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool `{}`: ", crate::schema::text::shown(&self.tool, 80))?;
+        match &self.kind {
+            Kind::Name => f.write_str("a name has to begin with a letter or `_`, go on with letters, digits, `_` or `-` (ASCII), and have at most 64 of them"),
+            Kind::NoDescription => f.write_str("it needs a description, which is what a model reads about it"),
+            Kind::NoOutput => f.write_str("it needs an output schema (`true` for anything)"),
+            Kind::ZeroTimeout => f.write_str("its timeout has to be longer than zero"),
+            Kind::Schema(which, error) => write!(f, "its {which} schema isn't JSON: {error} (at byte {})", error.offset),
+        }
+    }
+}
+
+impl std::error::Error for DynamicToolError {}

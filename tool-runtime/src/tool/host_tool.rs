@@ -1,0 +1,209 @@
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::args::{ErasedArgs, Visit};
+use super::built::Built;
+use super::card::{Card, StoredResult};
+use super::definition::{Concurrency, Definition, Finalize, Hints, HostNeed, Label, Run};
+use super::dynamic::DynamicTool;
+use crate::schema::{Digest, Problems, ToolSchema, Walked};
+
+/// A type that `#[tool]` made: what the model sees, and how to get what the host keeps.
+pub trait Tool {
+    /// The model-facing arguments.
+    type Args;
+
+    #[doc(hidden)]
+    fn definition() -> &'static Definition;
+}
+
+/// What the host keeps of a tool: its body, output, renderers, timeout, concurrency, presenters.
+///
+/// It can't be serialised, so it can't reach a model; [`schema`](Self::schema) gives what may.
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct HostTool {
+    origin: Origin,
+    receiver: Option<Arc<dyn Any + Send + Sync>>,
+    timeout: Option<Duration>,
+}
+
+#[derive(Clone)]
+enum Origin {
+    Static(&'static Definition),
+    Dynamic(Arc<DynamicTool>),
+}
+
+impl HostTool {
+    #[doc(hidden)]
+    pub fn from_definition(definition: &'static Definition) -> Self {
+        HostTool {
+            origin: Origin::Static(definition),
+            receiver: None,
+            timeout: definition.timeout,
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn from_method<T: Send + Sync + 'static>(definition: &'static Definition, receiver: Arc<T>) -> Self {
+        HostTool {
+            receiver: Some(receiver),
+            ..HostTool::from_definition(definition)
+        }
+    }
+
+    pub(super) fn from_dynamic(tool: DynamicTool) -> Self {
+        let timeout = tool.timeout;
+        HostTool {
+            origin: Origin::Dynamic(Arc::new(tool)),
+            receiver: None,
+            timeout,
+        }
+    }
+
+    /// The name by which a model calls it.
+    pub fn name(&self) -> &str {
+        self.built().schema().name()
+    }
+
+    /// What a model sees of it.
+    pub fn schema(&self) -> &ToolSchema {
+        self.built().schema()
+    }
+
+    /// The JSON Schema of what it returns, as compact text.
+    pub fn output_schema(&self) -> &str {
+        self.built().output_schema()
+    }
+
+    /// Identifies the definition: it changes with anything a model sees and with the output schema.
+    pub fn digest(&self) -> &Digest {
+        self.built().digest()
+    }
+
+    /// Its time budget. `None` for no bound.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Gives it another time budget than its author did.
+    ///
+    /// # Panics
+    /// If the budget is zero.
+    #[must_use]
+    pub fn with_timeout(mut self, budget: Duration) -> Self {
+        assert!(!budget.is_zero(), "a tool's timeout has to be longer than zero");
+        self.timeout = Some(budget);
+        self
+    }
+
+    /// What its author says of its effects.
+    pub fn hints(&self) -> Hints {
+        match &self.origin {
+            Origin::Static(definition) => definition.hints,
+            Origin::Dynamic(tool) => tool.hints,
+        }
+    }
+
+    /// The state changes it can make.
+    pub fn changes(&self) -> impl Iterator<Item = &str> {
+        self.definition()
+            .map_or(&[][..], |definition| definition.changes)
+            .iter()
+            .copied()
+    }
+
+    /// The labelled lines of its description.
+    pub fn labels(&self) -> &[Label] {
+        self.definition().map_or(&[], |definition| definition.labels)
+    }
+
+    /// May this call overlap others? Only an explicit yes counts: no declaration, and a classifier
+    /// that panics, are a no.
+    pub(crate) fn is_concurrency_safe(&self, args: &ErasedArgs) -> bool {
+        match self.definition().map(|definition| definition.concurrency) {
+            Some(Concurrency::Safe) => true,
+            Some(Concurrency::Judged(judge)) => super::panic::caught(|| judge(args)).unwrap_or(false),
+            Some(Concurrency::Exclusive) | None => false,
+        }
+    }
+
+    fn definition(&self) -> Option<&'static Definition> {
+        match &self.origin {
+            Origin::Static(definition) => Some(definition),
+            Origin::Dynamic(_) => None,
+        }
+    }
+
+    pub(crate) fn built(&self) -> &Built {
+        match &self.origin {
+            Origin::Static(definition) => definition.built(),
+            Origin::Dynamic(tool) => &tool.built,
+        }
+    }
+
+    pub(crate) fn run(&self) -> Run {
+        match &self.origin {
+            Origin::Static(definition) => definition.run.clone(),
+            Origin::Dynamic(tool) => Run::Dynamic(Arc::clone(&tool.run)),
+        }
+    }
+
+    pub(crate) fn host_needs(&self) -> &'static [HostNeed] {
+        self.definition().map_or(&[], |definition| definition.host_needs)
+    }
+
+    /// Where the tool was written.
+    pub(crate) fn module(&self) -> &'static str {
+        self.definition().map_or("", |definition| definition.module)
+    }
+
+    pub(crate) fn shows_causes(&self) -> bool {
+        self.definition().is_some_and(|definition| definition.causes)
+    }
+
+    pub(super) fn receiver(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.receiver.clone()
+    }
+
+    /// Reads the values of accepted arguments.
+    ///
+    /// # Errors
+    /// With what the types refuse although the schema takes it.
+    pub(crate) fn read(&self, walked: &Walked) -> Result<ErasedArgs, Problems> {
+        match &self.origin {
+            Origin::Static(definition) => {
+                let built = definition.built();
+                let mut visit = Visit::read(walked, built.names(), built.secret_params());
+                match (definition.args)(&mut visit) {
+                    Some(args) => Ok(args),
+                    None => Err(visit.problems()),
+                }
+            }
+            // Its values are the text itself.
+            Origin::Dynamic(_) => Ok(ErasedArgs::new(walked.text.clone())),
+        }
+    }
+
+    pub(crate) fn present_call(&self) -> Option<fn(&ErasedArgs) -> Card> {
+        self.definition()?.present_call
+    }
+
+    pub(crate) fn present_result(&self) -> Option<fn(&ErasedArgs, &StoredResult) -> Card> {
+        self.definition()?.present_result
+    }
+
+    pub(crate) fn finalize(&self) -> Option<Finalize> {
+        self.definition()?.finalize
+    }
+}
+
+impl fmt::Debug for HostTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostTool")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

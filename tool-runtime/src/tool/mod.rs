@@ -1,0 +1,37 @@
+//! What the host keeps of a tool: how to read its arguments, run it, and show what came of it.
+
+mod args;
+mod built;
+mod card;
+mod context;
+mod definition;
+mod dynamic;
+mod host_tool;
+mod lock;
+mod output;
+mod panic;
+mod secret;
+
+pub(crate) use args::ErasedArgs;
+pub use args::ModelArg;
+pub(crate) use built::NO_OUTPUT;
+pub use card::{Card, Final, StoredResult};
+pub use context::{CallContext, HostOwned, HostState, HostValue};
+pub(crate) use definition::{Body, Run};
+pub use definition::{Hints, Label, LabelKind};
+pub(crate) use dynamic::is_legal_name;
+pub use dynamic::{DynamicTool, DynamicToolBuilder, DynamicToolError};
+pub use host_tool::{HostTool, Tool};
+pub use lock::HostOnly;
+pub(crate) use output::{BodyResult, Reply};
+pub use output::{ModelError, ModelOutput};
+pub(crate) use panic::{CatchPanic, caught};
+pub use secret::Secret;
+
+/// What generated code needs of this module.
+pub(crate) mod generated {
+    pub use super::args::{Extras, ShownValue, Visit, arg, arg_with, boxed, whole, with_args, with_args2, with_final};
+    pub use super::context::{host, host_ref, receiver};
+    pub use super::definition::{Body, Definition, HostNeed, Label, Param, Run, RunFuture, tool_future_must_be_send};
+    pub use super::output::{PlainReturn, Reply, ReturnOf, Returns, Settle, Settled};
+}
