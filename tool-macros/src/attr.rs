@@ -2,7 +2,7 @@
 
 use crate::ctxt::Ctxt;
 use crate::keys::{self, Place};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -18,7 +18,8 @@ pub(crate) struct Entry {
 enum Value {
     Flag,
     Assign(Expr),
-    List(TokenStream),
+    /// With its parentheses.
+    List(Group),
 }
 
 /// A cell for one key that owns the detection of duplicates.
@@ -35,10 +36,7 @@ pub(crate) struct Keyed<T> {
 
 impl<T> Default for Attr<T> {
     fn default() -> Self {
-        Attr {
-            seen: false,
-            value: None,
-        }
+        Attr { seen: false, value: None }
     }
 }
 
@@ -48,10 +46,7 @@ impl<T> Attr<T> {
         if self.seen {
             cx.error(&entry.key, format_args!("`{}` is given twice", entry.key.unraw()));
         } else if let Some(value) = value {
-            self.value = Some(Keyed {
-                key: entry.key.clone(),
-                value,
-            });
+            self.value = Some(Keyed { key: entry.key.clone(), value });
         }
         self.seen = true;
     }
@@ -106,16 +101,11 @@ impl Parse for Entry {
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
             if input.is_empty() || input.peek(Token![,]) {
-                return Err(syn::Error::new(
-                    key.span(),
-                    format!("`{key}` has no value after the `=`"),
-                ));
+                return Err(syn::Error::new(key.span(), format!("`{key}` has no value after the `=`")));
             }
-            Value::Assign(input.parse()?)
+            Value::Assign(ungrouped(input.parse()?))
         } else if input.peek(syn::token::Paren) {
-            let content;
-            syn::parenthesized!(content in input);
-            Value::List(content.parse()?)
+            Value::List(input.parse()?)
         } else {
             Value::Flag
         };
@@ -126,24 +116,31 @@ impl Parse for Entry {
     }
 }
 
+/// The expression without the invisible groups around `$e:expr` and `$l:literal`.
+pub(crate) fn ungrouped(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(*group.expr),
+        other => other,
+    }
+}
+
 /// `true` for the bare key and for `key = true`.
 pub(crate) fn flag(cx: &Ctxt, entry: &Entry) -> Option<bool> {
     match &entry.value {
         Value::Flag => Some(true),
-        Value::Assign(Expr::Lit(ExprLit {
-            lit: Lit::Bool(LitBool { value, .. }),
-            ..
-        })) => Some(*value),
-        _ => malformed(cx, entry),
+        Value::Assign(Expr::Lit(ExprLit { lit: Lit::Bool(LitBool { value, .. }), .. })) => Some(*value),
+        _ => {
+            let key = entry.key.unraw();
+            cx.error(entry, format_args!("`{key}` is a yes or a no: write `{key}` alone"));
+            None
+        }
     }
 }
 
 /// `key = "…"`.
 pub(crate) fn string(cx: &Ctxt, entry: &Entry) -> Option<LitStr> {
     match &entry.value {
-        Value::Assign(Expr::Lit(ExprLit {
-            lit: Lit::Str(string), ..
-        })) => Some(string.clone()),
+        Value::Assign(Expr::Lit(ExprLit { lit: Lit::Str(string), .. })) => Some(string.clone()),
         _ => malformed(cx, entry),
     }
 }
@@ -176,9 +173,7 @@ pub(crate) fn path(cx: &Ctxt, entry: &Entry) -> Option<Path> {
 /// `key = path` or `key = "path"`, read by `parser`.
 pub(crate) fn path_or_string<T>(cx: &Ctxt, entry: &Entry, parser: fn(ParseStream<'_>) -> syn::Result<T>) -> Option<T> {
     let parsed = match &entry.value {
-        Value::Assign(Expr::Lit(ExprLit {
-            lit: Lit::Str(string), ..
-        })) => string.parse_with(parser),
+        Value::Assign(Expr::Lit(ExprLit { lit: Lit::Str(string), .. })) => string.parse_with(parser),
         Value::Assign(Expr::Path(path)) if path.qself.is_none() => parser.parse2(path.to_token_stream()),
         _ => return malformed(cx, entry),
     };
@@ -199,11 +194,11 @@ pub(crate) fn strings(cx: &Ctxt, entry: &Entry) -> Option<Vec<LitStr>> {
 }
 
 fn list<T>(cx: &Ctxt, entry: &Entry, parser: fn(ParseStream<'_>) -> syn::Result<T>) -> Option<Vec<T>> {
-    let Value::List(tokens) = &entry.value else {
+    let Value::List(group) = &entry.value else {
         return malformed(cx, entry);
     };
     let parser = |input: ParseStream<'_>| Punctuated::<T, Token![,]>::parse_terminated_with(input, parser);
-    match parser.parse2(tokens.clone()) {
+    match parser.parse2(group.stream()) {
         Ok(list) if !list.is_empty() => Some(list.into_iter().collect()),
         _ => malformed(cx, entry),
     }
@@ -212,7 +207,7 @@ fn list<T>(cx: &Ctxt, entry: &Entry, parser: fn(ParseStream<'_>) -> syn::Result<
 /// `key(key …, key …)`: the tokens inside.
 pub(crate) fn nested(cx: &Ctxt, entry: &Entry) -> Option<TokenStream> {
     match &entry.value {
-        Value::List(tokens) => Some(tokens.clone()),
+        Value::List(group) => Some(group.stream()),
         _ => malformed(cx, entry),
     }
 }
@@ -236,7 +231,7 @@ impl ToTokens for Entry {
         tokens.extend(match &self.value {
             Value::Flag => quote!(#key),
             Value::Assign(expr) => quote!(#key = #expr),
-            Value::List(list) => quote!(#key (#list)),
+            Value::List(group) => quote!(#key #group),
         });
     }
 }

@@ -69,10 +69,7 @@ fn receiver(cx: &Ctxt, tool: &Tool) {
         return;
     };
     if tool.method.is_none() {
-        cx.error(
-            receiver,
-            "`#[tool]` on a method needs `#[toolset]` on the `impl` around it",
-        );
+        cx.error(receiver, "`#[tool]` on a method needs `#[toolset]` on the `impl` around it");
         return;
     }
     let lent = match &receiver.kind {
@@ -80,15 +77,13 @@ fn receiver(cx: &Ctxt, tool: &Tool) {
         ReceiverKind::Reference(_, _, mutability) => Some(mutability.is_none()),
         ReceiverKind::Typed(_, ty) => match types::as_reference(ty) {
             Some(reference) => Some(reference.mutability.is_none()),
-            None => Some(true),
+            // Whatever else it is, it may be an `Arc` by another name.
+            None => Some(!types::is_unshared_pointer(ty)),
         },
         _ => None,
     };
     if lent != Some(true) || receiver.mutability.is_some() {
-        cx.error(
-            receiver,
-            "a toolset is shared by all calls: take `&self` or `self: Arc<Self>`",
-        );
+        cx.error(receiver, "a toolset is shared by all calls: take `&self` or `self: Arc<Self>`");
     }
 }
 
@@ -98,10 +93,7 @@ fn concrete_result(cx: &Ctxt, tool: &Tool) {
     };
     for flaw in types::flaws(ty) {
         if let Flaw::Impl(token) = flaw {
-            cx.error(
-                token,
-                "a tool's result needs one concrete type, so that it has a schema",
-            );
+            cx.error(token, "a tool's result needs one concrete type, so that it has a schema");
         }
     }
 }
@@ -115,10 +107,7 @@ fn legal_name(cx: &Ctxt, tool: &Tool) {
     if tool.name.explicit {
         cx.error(&tool.name.origin, rule);
     } else {
-        cx.error(
-            &tool.name.origin,
-            format_args!("`{name}` can't be the tool's name, write `name = \"…\"`: {rule}"),
-        );
+        cx.error(&tool.name.origin, format_args!("`{name}` can't be the tool's name, write `name = \"…\"`: {rule}"));
     }
 }
 
@@ -127,10 +116,7 @@ fn described(cx: &Ctxt, tool: &Tool) {
         return;
     }
     match &tool.description.expr {
-        Some(expr) => cx.error(
-            expr,
-            "the description is empty: the model has nothing else to choose by",
-        ),
+        Some(expr) => cx.error(expr, "the description is empty: the model has nothing else to choose by"),
         None => cx.error(
             &tool.item.sig.ident,
             "the model needs a description of the tool: write a doc comment `/// …` above, or `description = \"…\"`",
@@ -142,25 +128,23 @@ fn described(cx: &Ctxt, tool: &Tool) {
 fn known_labels(cx: &Ctxt, all: &[Label]) {
     for label in all.iter().filter(|label| !label.is_known()) {
         let word = &label.word;
-        let meant = names::nearest(word, labels::WORDS)
-            .map(|nearest| format!(", did you mean `[{nearest}]`?"))
-            .unwrap_or_default();
         let list = names::list(labels::WORDS);
+        let legal = match names::nearest(&word.to_lowercase(), labels::WORDS) {
+            Some(nearest) => format!(", did you mean `[{nearest}]`? legal here: {list}"),
+            None => format!(", legal here: {list}"),
+        };
         cx.error(
             &label.attr,
-            format_args!(
-                "unknown label `[{word}]`{meant} labels: {list}; escape the bracket if this is no label: `\\[{word}]`"
-            ),
+            format_args!("unknown label `[{word}]`{legal}; if this is no label, escape the bracket: `\\[{word}]`"),
         );
     }
 }
 
 fn distinct_types(cx: &Ctxt, tool: &Tool) {
     match (&tool.args_key, tool.whole()) {
-        (Some(args), Some(_)) => cx.error(
-            args,
-            "`args` names the generated struct, and with `#[args]` none is generated",
-        ),
+        (Some(args), Some(_)) => {
+            cx.error(args, "`args` names the generated struct, and with `#[args]` none is generated")
+        }
         (Some(args), None) if tool.args.unraw() == tool.tool.unraw() => {
             cx.error(args, "the tool and its arguments need two names");
         }
@@ -187,10 +171,7 @@ fn timeout(cx: &Ctxt, tool: &Tool) {
 
 fn inline_is_sync(cx: &Ctxt, tool: &Tool) {
     if let (Some(inline), Some(_)) = (&tool.hosting.inline, &tool.item.sig.asyncness) {
-        cx.error(
-            inline,
-            "`inline` is for sync tools: an `async fn` runs on the caller's task anyway",
-        );
+        cx.error(inline, "`inline` is for sync tools: an `async fn` runs on the caller's task anyway");
     }
 }
 
@@ -209,11 +190,8 @@ fn changes_named(cx: &Ctxt, tool: &Tool) {
 }
 
 fn resources_exist(cx: &Ctxt, tool: &Tool) {
-    let properties: Vec<&str> = tool
-        .named()
-        .map(|(_, named)| named.property.as_str())
-        .filter(|property| !property.is_empty())
-        .collect();
+    let properties: Vec<&str> =
+        tool.named().map(|(_, named)| named.property.as_str()).filter(|property| !property.is_empty()).collect();
     let unknown = |resource: &&Resource| resource.index.is_none();
     let resources = tool.hosting.reads.iter().chain(&tool.hosting.writes);
     for resource in resources.filter(unknown) {
@@ -227,10 +205,7 @@ fn resources_exist(cx: &Ctxt, tool: &Tool) {
         } else {
             format!(", there are {}", names::list(&properties))
         };
-        cx.error(
-            &resource.ident,
-            format_args!("the model fills in no argument `{name}`{hint}"),
-        );
+        cx.error(&resource.ident, format_args!("the model fills in no argument `{name}`{hint}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Doc comments → the text that the model reads.
 
+use crate::attr;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
@@ -33,9 +34,7 @@ impl Text {
     /// `description = …`.
     pub(crate) fn from_expr(expr: &Expr) -> Self {
         let part = match expr {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(string), ..
-            }) => Part::Known(string.value()),
+            Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) => Part::Known(string.value()),
             other => Part::Evaluated(other.clone()),
         };
         Text { parts: vec![part] }
@@ -102,30 +101,22 @@ pub(crate) fn read(attrs: &[Attribute]) -> Doc {
     let mut fragments = Vec::new();
     let mut lines = Vec::new();
     let mut fence = Fence::default();
-    for attr in attrs.iter().filter(|attr| is_doc(attr)) {
-        let Meta::NameValue(meta) = &attr.meta else {
+    for doc in attrs.iter().filter(|attr| is_doc(attr)) {
+        let Meta::NameValue(meta) = &doc.meta else {
             continue;
         };
-        match &meta.value {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(string), ..
-            }) => {
+        match attr::ungrouped(meta.value.clone()) {
+            Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) => {
                 let text = undecorated(&string.value());
                 for line in text.lines().filter(|line| !fence.covers(line)) {
-                    lines.push(Line {
-                        text: line.to_owned(),
-                        attr: attr.clone(),
-                    });
+                    lines.push(Line { text: line.to_owned(), attr: doc.clone() });
                 }
                 fragments.push(Part::Known(text));
             }
-            other => fragments.push(Part::Evaluated(other.clone())),
+            other => fragments.push(Part::Evaluated(other)),
         }
     }
-    Doc {
-        text: Text::join(fragments),
-        lines,
-    }
+    Doc { text: Text::join(fragments), lines }
 }
 
 /// The text of one comment without what belongs to the comment: the blank after `///`, the ` * ` of a block.
@@ -136,14 +127,9 @@ fn undecorated(comment: &str) -> String {
     let rest: Vec<&str> = rest.split('\n').collect();
     let written = |line: &&&str| !line.trim().is_empty();
     if rest.iter().filter(written).count() > 0
-        && rest
-            .iter()
-            .filter(written)
-            .all(|line| line.trim_start().starts_with('*'))
+        && rest.iter().filter(written).all(|line| line.trim_start().starts_with('*'))
     {
-        let starless = rest
-            .iter()
-            .map(|line| without_blank(line.trim_start().strip_prefix('*').unwrap_or_default()));
+        let starless = rest.iter().map(|line| without_blank(line.trim_start().strip_prefix('*').unwrap_or_default()));
         return joined(without_blank(first), starless);
     }
     if first.trim().is_empty() {

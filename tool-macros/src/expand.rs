@@ -52,11 +52,13 @@ fn structs(tool: &Tool) -> TokenStream {
     let ident = &tool.tool;
     let doc = format!("The tool `{}`.", tool.name.text);
     let args = tool.whole().is_none().then(|| args::definition(tool));
+    // Where its name is: that is what a clash of names points at.
+    let item = quote_spanned!(ident.span()=> struct #ident;);
     quote_spanned! {span=>
         #args
         #(#cfgs)*
         #[doc = #doc]
-        #vis struct #ident;
+        #vis #item
     }
 }
 
@@ -106,7 +108,8 @@ fn settle(tool: &Tool) -> TokenStream {
         Some(path) => {
             let span = at(path.span());
             let path = outside(tool, path);
-            quote_spanned!(span=> ::core::option::Option::Some(#path))
+            // As a field: a path of another type is then the one thing that is wrong.
+            quote_spanned!(span=> ::core::option::Option::Some { 0: #path })
         }
         None => quote_spanned!(span=> ::core::option::Option::None),
     };
@@ -128,7 +131,7 @@ fn judge(output: &TokenStream) -> TokenStream {
     quote_spanned!(first=> #start <#output #judge #call)
 }
 
-/// The places of the first and the last token.
+/// The first and the last token's spans: the author's own, or the error would be one of the macro's.
 fn ends(tokens: &TokenStream) -> (Span, Span) {
     let mut spans = tokens.clone().into_iter().map(|token| match token {
         TokenTree::Group(group) => (group.span_open(), group.span_close()),
@@ -138,7 +141,7 @@ fn ends(tokens: &TokenStream) -> (Span, Span) {
     if let Some((_, end)) = spans.last() {
         last = end;
     }
-    (at(first), at(last))
+    (first, last)
 }
 
 /// The thunk from the erased body to the author's function.
@@ -146,9 +149,8 @@ fn run(tool: &Tool) -> TokenStream {
     // A future that isn't `Send` is an error of the author's function, and is reported there.
     let span = at(tool.item.sig.ident.span());
     let args = args_type(tool);
-    let receiver = tool
-        .receiver()
-        .map(|(_, self_ty)| quote_spanned!(span=> let __self = __rt::receiver::<#self_ty>(&__cx);));
+    let receiver =
+        tool.receiver().map(|(_, self_ty)| quote_spanned!(span=> let __self = __rt::receiver::<#self_ty>(&__cx);));
     let call = call(tool);
     let awaited = tool.item.sig.asyncness.map(|_| quote_spanned!(span=> .await));
     let body = quote_spanned! {span=>
@@ -158,11 +160,11 @@ fn run(tool: &Tool) -> TokenStream {
         __settle(__rt::Settle::Returned(&__cx, __returned)).reply()
     };
     match tool.item.sig.asyncness {
-        Some(_) => quote_spanned! {span=>
-            fn __run(__body: __rt::Body) -> __rt::RunFuture {
-                __rt::tool_future_must_be_send(async move { #body })
-            }
-        },
+        Some(_) => {
+            let author = tool.item.sig.ident.span();
+            let future = quote_spanned!(author=> __rt::tool_future_must_be_send(async move { #body }));
+            quote_spanned!(span=> fn __run(__body: __rt::Body) -> __rt::RunFuture { #future })
+        }
         None => quote_spanned! {span=>
             fn __run(__body: __rt::Body) -> __rt::Reply { #body }
         },
@@ -180,11 +182,7 @@ fn call(tool: &Tool) -> TokenStream {
     let self_ty = &method.self_ty;
     let receiver = tool.receiver().map(|(receiver, _)| {
         let span = at(receiver.self_token.span());
-        if is_lent(receiver) {
-            quote_spanned!(span=> &__self,)
-        } else {
-            quote_spanned!(span=> __self,)
-        }
+        if is_lent(receiver) { quote_spanned!(span=> &__self,) } else { quote_spanned!(span=> __self,) }
     });
     quote_spanned!(span=> <#self_ty>::#ident(#receiver #(#params),*))
 }

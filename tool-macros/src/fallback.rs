@@ -5,6 +5,7 @@ use crate::model::Tool;
 use crate::types;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
+use std::collections::HashSet;
 use syn::{GenericParam, Generics};
 
 /// The types of a tool that has errors.
@@ -14,10 +15,9 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     let cfgs = &tool.cfgs;
     let vis = expand::visibility(&tool.item.vis);
     let ident = &tool.tool;
-    let args = tool.whole().is_none().then(|| args(tool));
-    let receiver = tool
-        .receiver()
-        .map(|(_, self_ty)| quote_spanned!(span=> _: ::std::sync::Arc<#self_ty>));
+    // Under the tool's own name it would be the tool twice.
+    let args = (tool.whole().is_none() && tool.args != tool.tool).then(|| args(tool));
+    let receiver = tool.receiver().map(|(_, self_ty)| quote_spanned!(span=> _: ::std::sync::Arc<#self_ty>));
     quote_spanned! {span=>
         #args
         #(#cfgs)*
@@ -47,8 +47,9 @@ fn args(tool: &Tool) -> TokenStream {
     let vis = expand::visibility(&tool.item.vis);
     let ident = &tool.args;
     let generics = generics(&tool.item.sig.generics);
+    let mut seen = HashSet::new();
     let fields = tool.named().filter_map(|(param, named)| {
-        let field = named.field.as_ref()?;
+        let field = named.field.as_ref().filter(|field| seen.insert(field.to_string()))?;
         let ty = types::owned(&param.ty);
         if !types::flaws(&ty).is_empty() || types::mentions(&ty, &generics) {
             return None;

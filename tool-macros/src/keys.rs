@@ -3,7 +3,7 @@
 use crate::names;
 
 /// Where a key can stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Place {
     /// `#[tool(…)]`, outside `host(…)`.
     Model,
@@ -113,46 +113,29 @@ pub(crate) fn not_here(name: &str, place: Place) -> String {
 
 fn elsewhere(name: &str, place: Place) -> Option<String> {
     let known = |place: Place| place.find(name).map(|key| key.form);
-    match place {
-        Place::Model => {
-            if let Some(form) = known(Place::Host) {
-                return Some(format!(
-                    "`{name}` is a host key and never reaches the model: write `host({form})`"
-                ));
-            }
-            let form = known(Place::Param)?;
-            Some(format!("`{name}` belongs on a parameter: write `#[arg({form})]` there"))
-        }
-        Place::Host => {
-            if let Some(form) = known(Place::Model) {
-                return Some(format!(
-                    "`{name}` is about what the model sees: write `{form}` outside `host(…)`"
-                ));
-            }
-            let form = known(Place::Param)?;
-            Some(format!("`{name}` belongs on a parameter: write `#[arg({form})]` there"))
-        }
-        Place::Param => match name {
-            "host" | "args" => Some(format!("`{name}` is an attribute of its own: write `#[{name}]`")),
-            "description" | "doc" => Some("the description is the doc comment: write `/// …` above".to_owned()),
-            _ => {
-                let form = known(Place::Host)
-                    .map(|form| format!("host({form})"))
-                    .or_else(|| known(Place::Model).map(str::to_owned))?;
-                Some(format!(
-                    "`{name}` belongs on the function: write `#[tool({form})]` there"
-                ))
-            }
+    let on_function = || {
+        known(Place::Host)
+            .map(|form| format!("#[tool(host({form}))]"))
+            .or_else(|| known(Place::Model).map(|form| format!("#[tool({form})]")))
+    };
+    let on_parameter = || known(Place::Param).map(|form| format!("#[arg({form})]"));
+    let belongs = |to: &str, form: String| format!("`{name}` belongs on {to}: write `{form}` there");
+    match (place, name) {
+        (Place::Model, _) => match known(Place::Host) {
+            Some(form) => Some(format!("`{name}` is a host key and never reaches the model: write `host({form})`")),
+            None => on_parameter().map(|form| belongs("a parameter", form)),
         },
-        Place::Set => {
-            let form = known(Place::Host)
-                .map(|form| format!("host({form})"))
-                .or_else(|| known(Place::Model).map(str::to_owned))?;
-            Some(format!("`{name}` belongs on a method: write `#[tool({form})]` there"))
+        (Place::Host, "host") => Some("`host(…)` is not nested: write its keys here".to_owned()),
+        (Place::Host, _) => match known(Place::Model) {
+            Some(form) => Some(format!("`{name}` is about what the model sees: write `{form}` outside `host(…)`")),
+            None => on_parameter().map(|form| belongs("a parameter", form)),
+        },
+        (Place::Param, "host" | "args") => Some(format!("`{name}` is an attribute of its own: write `#[{name}]`")),
+        (Place::Param, "description" | "doc") => {
+            Some("the description is the doc comment: write `/// …` above".to_owned())
         }
-        Place::Type => {
-            let form = known(Place::Param)?;
-            Some(format!("`{name}` belongs on a field: write `#[arg({form})]` there"))
-        }
+        (Place::Param, _) => on_function().map(|form| belongs("the function", form)),
+        (Place::Set, _) => on_function().map(|form| belongs("a method", form)),
+        (Place::Type, _) => on_parameter().map(|form| belongs("a field", form)),
     }
 }

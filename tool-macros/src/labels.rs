@@ -25,20 +25,18 @@ impl Label {
 pub(crate) fn read(doc: &Doc) -> Vec<Label> {
     let labels = doc.lines.iter().filter_map(|line| {
         let (word, text) = split(&line.text)?;
-        Some(Label {
-            word: word.to_owned(),
-            text: text.trim().to_owned(),
-            attr: line.attr.clone(),
-        })
+        Some(Label { word: word.to_owned(), text: text.trim().to_owned(), attr: line.attr.clone() })
     });
     labels.collect()
 }
 
-/// Links (`[text](url)`, `[text]: url`), code (``[`code`]``) and items (`[Foo]`) are no labels.
+/// Links (`[text](url)`, `[text]: url`), code (``[`code`]``) and items (`[Foo]`) are no labels. `[Confirm]` is one,
+/// misspelt: a line of the checklist isn't lost over a capital.
 fn split(line: &str) -> Option<(&str, &str)> {
     let (word, text) = line.strip_prefix('[')?.split_once(']')?;
     let legal = |c: char| c.is_ascii_lowercase() || c == '_' || c == '-';
     let is_word = word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(legal);
+    let is_meant = WORDS.contains(&word.to_ascii_lowercase().as_str());
     let ends = text.is_empty() || text.starts_with(' ');
-    (is_word && ends).then_some((word, text))
+    ((is_word || is_meant) && ends).then_some((word, text))
 }

@@ -36,10 +36,7 @@ pub(crate) fn range(expr: &Expr) -> syn::Result<Range> {
     let maximum = range.end.as_deref().map(number).transpose()?;
     let exclusive = matches!(range.limits, RangeLimits::HalfOpen(_)) && maximum.is_some();
     if minimum.is_none() && maximum.is_none() {
-        return Err(syn::Error::new_spanned(
-            expr,
-            "the range has no bound: remove it, or write one such as `1..=100`",
-        ));
+        return Err(syn::Error::new_spanned(expr, "the range has no bound: remove it, or write one such as `1..=100`"));
     }
     if let (Some(minimum), Some(maximum)) = (&minimum, &maximum) {
         let order = minimum.cmp(maximum);
@@ -47,21 +44,14 @@ pub(crate) fn range(expr: &Expr) -> syn::Result<Range> {
             return Err(syn::Error::new_spanned(expr, "no number is in this range"));
         }
     }
-    Ok(Range {
-        minimum: minimum.map(|number| number.text),
-        maximum: maximum.map(|number| number.text),
-        exclusive,
-    })
+    Ok(Range { minimum: minimum.map(|number| number.text), maximum: maximum.map(|number| number.text), exclusive })
 }
 
 /// Reads the bounds of a length: a range, or one number for exactly that length.
 pub(crate) fn length(expr: &Expr) -> syn::Result<Length> {
     let Some(range) = as_range(expr) else {
         let exact = count(expr)?;
-        return Ok(Length {
-            minimum: Some(exact),
-            maximum: Some(exact),
-        });
+        return Ok(Length { minimum: Some(exact), maximum: Some(exact) });
     };
     let minimum = range.start.as_deref().map(count).transpose()?;
     let end = range.end.as_deref().map(count).transpose()?;
@@ -71,10 +61,9 @@ pub(crate) fn length(expr: &Expr) -> syn::Result<Length> {
         (end, _) => end,
     };
     match (minimum, maximum) {
-        (None, None) => Err(syn::Error::new_spanned(
-            expr,
-            "the length has no bound: remove it, or write one such as `1..=80`",
-        )),
+        (None, None) => {
+            Err(syn::Error::new_spanned(expr, "the length has no bound: remove it, or write one such as `1..=80`"))
+        }
         (Some(minimum), Some(maximum)) if minimum > maximum => Err(empty()),
         (minimum, maximum) => Ok(Length { minimum, maximum }),
     }
@@ -96,10 +85,7 @@ fn count(expr: &Expr) -> syn::Result<u64> {
     {
         return Ok(count);
     }
-    Err(syn::Error::new(
-        expr.span(),
-        "a length is a whole number, 0 or more, written as a literal",
-    ))
+    Err(syn::Error::new(expr.span(), "a length is a whole number, 0 or more, written as a literal"))
 }
 
 fn number(expr: &Expr) -> syn::Result<Number> {
@@ -112,9 +98,9 @@ fn number(expr: &Expr) -> syn::Result<Number> {
 fn signed_literal(expr: &Expr) -> Option<(&Lit, bool)> {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => Some((lit, false)),
-        Expr::Unary(ExprUnary {
-            op: UnOp::Neg(_), expr, ..
-        }) => signed_literal(expr).map(|(lit, negative)| (lit, !negative)),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => {
+            signed_literal(expr).map(|(lit, negative)| (lit, !negative))
+        }
         Expr::Paren(paren) => signed_literal(&paren.expr),
         Expr::Group(group) => signed_literal(&group.expr),
         _ => None,
@@ -128,17 +114,9 @@ impl Number {
             Lit::Float(float) => json_float(float.base10_digits()),
             _ => return None,
         };
-        let text = if negative && digits != "0" {
-            format!("-{digits}")
-        } else {
-            digits
-        };
+        let text = if negative && digits != "0" { format!("-{digits}") } else { digits };
         let value: f64 = text.parse().ok()?;
-        value.is_finite().then_some(Number {
-            integer: text.parse().ok(),
-            value,
-            text,
-        })
+        value.is_finite().then_some(Number { integer: text.parse().ok(), value, text })
     }
 
     fn cmp(&self, other: &Self) -> Option<Ordering> {

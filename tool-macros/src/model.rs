@@ -13,7 +13,7 @@ use crate::labels::{self, Label};
 use crate::limits::{self, Length, Range};
 use crate::names;
 use crate::parse::{self, FnItem, HostAttrs, ParamAttrs, ToolAttrs};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, LitStr, Pat, Path, Receiver, Type};
@@ -171,10 +171,7 @@ impl Tool {
         };
         let base = set.map_or_else(String::new, |set| set.self_name.clone())
             + &names::pascal(&item.sig.ident.unraw().to_string());
-        let generated = |suffix: &str| {
-            // Located at the function, so that a clash of names points there.
-            Ident::new(&format!("{base}{suffix}"), at(item.sig.ident.span()))
-        };
+        let generated = |suffix: &str| type_ident(&base, suffix, item.sig.ident.span());
         let args_key = attrs.args.into_value();
         Tool {
             krate: match (attrs.krate.into_value(), set) {
@@ -189,10 +186,7 @@ impl Tool {
             args_key,
             hosting: Hosting::new(cx, attrs.host, &params),
             params,
-            method: set.map(|set| Method {
-                self_ty: set.self_ty.clone(),
-                receiver: item.sig.receiver().cloned(),
-            }),
+            method: set.map(|set| Method { self_ty: set.self_ty.clone(), receiver: item.sig.receiver().cloned() }),
             cfgs: parse::cfgs(&item.attrs),
             allowed: parse::allowed(&item.attrs),
             item,
@@ -223,11 +217,7 @@ impl Tool {
 impl Name {
     fn new(explicit: Option<LitStr>, item: &FnItem, set: Option<&Set<'_>>) -> Self {
         if let Some(literal) = explicit {
-            return Name {
-                text: literal.value(),
-                origin: literal.into_token_stream(),
-                explicit: true,
-            };
+            return Name { text: literal.value(), origin: literal.into_token_stream(), explicit: true };
         }
         let prefix = set.and_then(|set| set.prefix).map(LitStr::value);
         Name {
@@ -236,6 +226,19 @@ impl Name {
             explicit: false,
         }
     }
+}
+
+/// The name of a generated type, located at the function, so that a clash points there.
+fn type_ident(base: &str, suffix: &str, span: Span) -> Ident {
+    let mut name = format!("{base}{suffix}");
+    // After `fn _1()`, for one.
+    if syn::parse_str::<Ident>(&name).is_err() {
+        name.insert(0, '_');
+    }
+    if syn::parse_str::<Ident>(&name).is_err() {
+        suffix.clone_into(&mut name);
+    }
+    Ident::new(&name, at(span))
 }
 
 fn params(cx: &Ctxt, item: &mut FnItem) -> Vec<Param> {
@@ -264,12 +267,7 @@ impl Param {
             let named = Named::new(cx, plain_name(pat), pat.to_token_stream(), attrs);
             Role::Named(Box::new(named))
         };
-        Param {
-            pat: pat.clone(),
-            ty: ty.clone(),
-            marks,
-            role,
-        }
+        Param { pat: pat.clone(), ty: ty.clone(), marks, role }
     }
 }
 
@@ -336,10 +334,10 @@ fn is_set(attr: Attr<bool>) -> bool {
 impl Hosting {
     fn new(cx: &Ctxt, attrs: HostAttrs, params: &[Param]) -> Self {
         Hosting {
-            timeout: attrs.timeout.into_value().map(|literal| Timeout {
-                millis: duration::millis(&literal.value()),
-                literal,
-            }),
+            timeout: attrs
+                .timeout
+                .into_value()
+                .map(|literal| Timeout { millis: duration::millis(&literal.value()), literal }),
             concurrency: Concurrency::new(cx, attrs.concurrency_safe),
             reads: resources(attrs.reads, params),
             writes: resources(attrs.writes, params),
@@ -369,9 +367,7 @@ impl Concurrency {
         };
         match value {
             None => Concurrency::Safe,
-            Some(Expr::Lit(ExprLit {
-                lit: Lit::Bool(bool), ..
-            })) => {
+            Some(Expr::Lit(ExprLit { lit: Lit::Bool(bool), .. })) => {
                 if bool.value {
                     Concurrency::Safe
                 } else {
@@ -380,10 +376,7 @@ impl Concurrency {
             }
             Some(Expr::Path(path)) if path.qself.is_none() => Concurrency::By(path.path),
             Some(other) => {
-                cx.error(
-                    other,
-                    "expected `concurrency_safe`, or `concurrency_safe = path` to a `fn(&Args) -> bool`",
-                );
+                cx.error(other, "expected `concurrency_safe`, or `concurrency_safe = path` to a `fn(&Args) -> bool`");
                 Concurrency::Alone
             }
         }
@@ -392,10 +385,7 @@ impl Concurrency {
 
 fn resources(attr: Attr<Vec<Ident>>, params: &[Param]) -> Vec<Resource> {
     let idents = attr.into_value().unwrap_or_default();
-    let resources = idents.into_iter().map(|ident| Resource {
-        index: index_of(&ident, params),
-        ident,
-    });
+    let resources = idents.into_iter().map(|ident| Resource { index: index_of(&ident, params), ident });
     resources.collect()
 }
 

@@ -1,15 +1,12 @@
 //! Names: which are legal, how types are called after them, which one was meant.
 
 /// The rule for tool names, as every provider takes them.
-pub(crate) const NAME_RULE: &str =
-    "a tool name starts with a letter or `_`, goes on with letters, digits, `_` or `-`, and has at most 64 characters";
+pub(crate) const NAME_RULE: &str = "a tool name starts with an ASCII letter or `_`, goes on with ASCII letters, digits, `_` or `-`, and has at most 64 characters";
 
 /// Whether `name` matches `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`.
 pub(crate) fn is_tool_name(name: &str) -> bool {
     let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
         && name.len() <= 64
 }

@@ -263,23 +263,14 @@ impl Parse for FnItem {
 impl FnItem {
     /// A method as the same kind of item.
     pub(crate) fn from_method(method: &ImplItemFn) -> Self {
-        let (inner, attrs) = method
-            .attrs
-            .iter()
-            .cloned()
-            .partition(|attr| matches!(attr.style, AttrStyle::Inner(_)));
+        let (inner, attrs) = method.attrs.iter().cloned().partition(|attr| matches!(attr.style, AttrStyle::Inner(_)));
         let inner: Vec<Attribute> = inner;
         let mut body = TokenStream::new();
         method.block.brace_token.surround(&mut body, |body| {
             body.append_all(&inner);
             body.append_all(&method.block.stmts);
         });
-        FnItem {
-            attrs,
-            vis: method.vis.clone(),
-            sig: method.sig.clone(),
-            body,
-        }
+        FnItem { attrs, vis: method.vis.clone(), sig: method.sig.clone(), body }
     }
 
     /// Takes our attributes out of all parameters.
@@ -295,11 +286,7 @@ impl FnItem {
 
 /// The `#[cfg(…)]` among `attrs`.
 pub(crate) fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .cloned()
-        .collect()
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
 /// The lints in `#[allow(…)]` and `#[expect(…)]`, except those that ask whether the function is used at all.

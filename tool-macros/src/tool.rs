@@ -35,17 +35,13 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Something that is no function, or not yet. It stays as it is, so that rustc still sees all of it.
 fn unparsed(item: TokenStream, error: syn::Error) -> TokenStream {
-    let keyword = |word: &str| {
-        item.clone()
-            .into_iter()
-            .find(|token| matches!(token, TokenTree::Ident(ident) if ident == word))
-    };
+    let keyword =
+        |word: &str| item.clone().into_iter().find(|token| matches!(token, TokenTree::Ident(ident) if ident == word));
     let error = match (keyword("fn"), keyword("impl")) {
         (Some(_), _) => error,
-        (None, Some(token)) => syn::Error::new_spanned(
-            token,
-            "`#[tool]` goes on a `fn`; on an `impl` with tools inside goes `#[toolset]`",
-        ),
+        (None, Some(token)) => {
+            syn::Error::new_spanned(token, "`#[tool]` goes on a `fn`; on an `impl` with tools inside goes `#[toolset]`")
+        }
         (None, None) => syn::Error::new(error.span(), "`#[tool]` goes on a `fn`"),
     };
     let error = error.into_compile_error();

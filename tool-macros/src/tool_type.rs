@@ -13,11 +13,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Fields, Generics, Item, Path, Token};
 
 /// What is derived, and from which crate of `__private`.
-const DERIVES: &[(&str, &str)] = &[
-    ("serde", "Serialize"),
-    ("serde", "Deserialize"),
-    ("schemars", "JsonSchema"),
-];
+const DERIVES: &[(&str, &str)] = &[("serde", "Serialize"), ("serde", "Deserialize"), ("schemars", "JsonSchema")];
 
 /// Expands `#[tool_type(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -51,11 +47,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             Expanded::default()
         }
     };
-    let Expanded {
-        import,
-        derives,
-        defaults,
-    } = expanded;
+    let Expanded { import, derives, defaults } = expanded;
     let errors = cx.check().err().map(syn::Error::into_compile_error);
     quote!(#import #derives #parsed #defaults #errors)
 }
@@ -69,11 +61,7 @@ fn keyword(item: &Item) -> TokenStream {
 }
 
 fn take_fields(cx: &Ctxt, owner: &Owner, fields: &mut Fields) -> Vec<Field> {
-    fields
-        .iter_mut()
-        .enumerate()
-        .map(|(index, field)| Field::take(cx, owner, index, field))
-        .collect()
+    fields.iter_mut().enumerate().map(|(index, field)| Field::take(cx, owner, index, field)).collect()
 }
 
 /// What is emitted around the item.

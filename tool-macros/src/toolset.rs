@@ -44,7 +44,10 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         Err(errors) => {
             let stand_ins = is_concrete(&item_impl).then(|| {
                 let types = tools.iter().map(fallback::tool);
-                let list = list(&set, &cfgs, &tools, quote!(::core::unreachable!()));
+                let list = tools_methods(&item_impl)
+                    .next()
+                    .is_none()
+                    .then(|| list(&set, &cfgs, &tools, quote!(::core::unreachable!())));
                 quote!(#(#types)* #list)
             });
             let errors = errors.into_compile_error();
@@ -55,10 +58,8 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Something that is no impl, or not yet. It stays as it is, so that rustc still sees all of it.
 fn unparsed(item: &TokenStream, error: syn::Error) -> TokenStream {
-    let is_impl = item
-        .clone()
-        .into_iter()
-        .any(|token| matches!(token, proc_macro2::TokenTree::Ident(ident) if ident == "impl"));
+    let is_impl =
+        item.clone().into_iter().any(|token| matches!(token, proc_macro2::TokenTree::Ident(ident) if ident == "impl"));
     let error = if is_impl {
         error
     } else {
@@ -78,19 +79,13 @@ fn type_name(ty: &Type) -> Option<&Ident> {
 
 fn concrete_impl(cx: &Ctxt, item_impl: &ItemImpl) {
     if !item_impl.generics.params.is_empty() {
-        cx.error(
-            &item_impl.generics,
-            "a toolset can't be generic: its tools need one concrete type each",
-        );
+        cx.error(&item_impl.generics, "a toolset can't be generic: its tools need one concrete type each");
     }
     if let Some((path, _)) = &item_impl.trait_ {
         cx.error(path, "a toolset is the type's own `impl`, not that of a trait");
     }
     if type_name(&item_impl.self_ty).is_none() {
-        cx.error(
-            &item_impl.self_ty,
-            "a toolset needs a type with a name, after which its tools are called",
-        );
+        cx.error(&item_impl.self_ty, "a toolset needs a type with a name, after which its tools are called");
     }
 }
 
@@ -105,28 +100,23 @@ fn some_tool(cx: &Ctxt, item_impl: &ItemImpl, tools: &[Tool]) {
         return;
     }
     let in_macro = item_impl.items.iter().any(|item| matches!(item, ImplItem::Macro(_)));
-    let hint = if in_macro {
-        "; tools written by a macro inside the impl can't be seen from here"
-    } else {
-        ""
-    };
-    cx.error(
-        item_impl.impl_token,
-        format_args!("no method of this toolset is marked `#[tool]`{hint}"),
-    );
+    let hint = if in_macro { "; tools written by a macro inside the impl can't be seen from here" } else { "" };
+    cx.error(item_impl.impl_token, format_args!("no method of this toolset is marked `#[tool]`{hint}"));
 }
 
 fn free_name(cx: &Ctxt, item_impl: &ItemImpl) {
-    for item in &item_impl.items {
-        if let ImplItem::Fn(method) = item
-            && method.sig.ident == "tools"
-        {
-            cx.error(
-                &method.sig.ident,
-                "`#[toolset]` adds a method `tools`: give this one another name",
-            );
-        }
+    for ident in tools_methods(item_impl) {
+        cx.error(ident, "`#[toolset]` adds a method `tools`: give this one another name");
     }
+}
+
+/// The author's methods that have the name of ours.
+fn tools_methods(item_impl: &ItemImpl) -> impl Iterator<Item = &Ident> {
+    let methods = item_impl.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(&method.sig.ident),
+        _ => None,
+    });
+    methods.filter(|ident| *ident == "tools")
 }
 
 fn distinct_names(cx: &Ctxt, tools: &[Tool]) {
@@ -135,10 +125,7 @@ fn distinct_names(cx: &Ctxt, tools: &[Tool]) {
     for tool in tools.iter().filter(|tool| tool.cfgs.is_empty()) {
         let name = &tool.name.text;
         if !names.insert(name) {
-            cx.error(
-                &tool.name.origin,
-                format_args!("this toolset already has a tool named `{name}`"),
-            );
+            cx.error(&tool.name.origin, format_args!("this toolset already has a tool named `{name}`"));
         }
     }
 }
@@ -148,11 +135,7 @@ fn list(set: &Set<'_>, cfgs: &[Attribute], tools: &[Tool], body: TokenStream) ->
     let span = Span::mixed_site();
     let krate = set.krate;
     let self_ty = set.self_ty;
-    let vis = tools
-        .iter()
-        .map(|tool| &tool.item.vis)
-        .max_by_key(|vis| reach(vis))
-        .map(expand::visibility);
+    let vis = tools.iter().map(|tool| &tool.item.vis).max_by_key(|vis| reach(vis)).map(expand::visibility);
     quote_spanned! {span=>
         #(#cfgs)*
         const _: () = {
@@ -173,9 +156,7 @@ fn pushes(tools: &[Tool]) -> TokenStream {
     let pushes = tools.iter().map(|tool| {
         let cfgs = &tool.cfgs;
         let ident = &tool.tool;
-        let receiver = tool
-            .receiver()
-            .map(|_| quote_spanned!(span=> ::core::clone::Clone::clone(&self)));
+        let receiver = tool.receiver().map(|_| quote_spanned!(span=> ::core::clone::Clone::clone(&self)));
         quote_spanned!(span=> #(#cfgs)* __tools.push(#ident::host(#receiver));)
     });
     quote_spanned! {span=>

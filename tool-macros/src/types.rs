@@ -88,10 +88,7 @@ fn scan(tokens: TokenStream, flaws: &mut Vec<Flaw>) {
                 if let Some(TokenTree::Ident(name)) = tokens.next()
                     && name != "static"
                 {
-                    flaws.push(Flaw::Lifetime(Lifetime {
-                        apostrophe: punct.span(),
-                        ident: name,
-                    }));
+                    flaws.push(Flaw::Lifetime(Lifetime { apostrophe: punct.span(), ident: name }));
                 }
             }
             // `[u8; { … }]`: what computes a length is no type.
@@ -110,6 +107,24 @@ pub(crate) fn has_lifetime(ty: &TokenStream) -> bool {
         TokenTree::Group(group) => has_lifetime(&group.stream()),
         _ => false,
     })
+}
+
+/// Whether this is a pointer of the standard library that calls can't share.
+pub(crate) fn is_unshared_pointer(ty: &Type) -> bool {
+    let Type::Path(path) = peel(ty) else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| ["Box", "Rc", "Pin"].iter().any(|name| last.ident == name))
+}
+
+/// Whether this is a number, `bool` or `char`, as far as it can be seen: no string makes one.
+pub(crate) fn is_scalar(ty: &TokenStream) -> bool {
+    const SCALARS: &[&str] = &[
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "bool",
+        "char",
+    ];
+    let mut tokens = ty.clone().into_iter();
+    let only = tokens.next().filter(|_| tokens.next().is_none());
+    matches!(only, Some(TokenTree::Ident(ident)) if SCALARS.iter().any(|scalar| ident == scalar))
 }
 
 /// Whether one of the names is written somewhere in the type.

@@ -11,7 +11,7 @@ use crate::gate::{Approver, Guard, Policy};
 use crate::ledger::{Ledger, MemoryLedger};
 use crate::path::ask::ask;
 use crate::path::settle::DEFAULT_RESULT_CAP;
-use crate::path::{Asked, Decided, Ending, Loaded, Review, Settled};
+use crate::path::{Asked, Ending, Loaded, Review, Settled};
 use crate::registry::Registry;
 
 /// Runs what a model proposes: every call takes the whole path, and every call gets one result.
@@ -74,6 +74,13 @@ impl Harness {
         self
     }
 
+    /// Sets which deferred tools this conversation has loaded.
+    #[must_use]
+    pub fn loaded(mut self, loaded: Loaded) -> Self {
+        self.loaded = loaded;
+        self
+    }
+
     /// Sets how many bytes of text the model reads of one result.
     #[must_use]
     pub fn result_cap(mut self, bytes: usize) -> Self {
@@ -88,11 +95,7 @@ impl Harness {
 
     /// Runs the calls of one turn and gives one result a call, in their order.
     pub async fn run(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
-        self.run_settled(calls, None)
-            .await
-            .into_iter()
-            .map(Settled::into_result)
-            .collect()
+        self.turn(calls, None, Settled::into_result).await
     }
 
     /// As [`run`](Self::run), with the records beside the results. `token` asks running bodies to
@@ -102,58 +105,60 @@ impl Harness {
         calls: impl IntoIterator<Item = ToolCall>,
         token: Option<CancellationToken>,
     ) -> Vec<Settled> {
-        let mut judged = Vec::new();
+        self.turn(calls, token, |settled| settled).await
+    }
+
+    async fn turn<T>(
+        &self,
+        calls: impl IntoIterator<Item = ToolCall>,
+        token: Option<CancellationToken>,
+        keep: fn(Settled) -> T,
+    ) -> Vec<T> {
+        let calls = calls.into_iter();
+        let mut judged = Vec::with_capacity(calls.size_hint().0);
         for call in calls {
             judged.push(self.judge(call).await);
         }
-        let waiting = judged.iter_mut().filter_map(|call| call.decided.take()).collect();
-        let mut asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards)
-            .await
-            .into_iter();
+        if judged.iter().any(|call| call.as_ref().is_ok_and(Asked::has_to_ask)) {
+            judged = self.ask_together(judged).await;
+        }
         let mut settled = Vec::with_capacity(judged.len());
         for call in judged {
-            let ending = match call.ended {
-                Some(ending) => ending,
-                None => match asked.next() {
-                    Some(asked) => self.carry_out(asked, token.clone()).await,
-                    None => unreachable!("every call that was judged was asked about"),
-                },
+            let ending = match call {
+                Ok(asked) => self.carry_out(asked, token.clone()).await,
+                Err(ending) => ending,
             };
-            settled.push(ending.settle(&*self.ledger, self.result_cap).await);
+            settled.push(keep(ending.settle(&*self.ledger, self.result_cap).await));
         }
         settled
     }
 
-    async fn judge(&self, call: ToolCall) -> Judged {
-        match self
-            .registry
-            .resolve(call, &self.loaded)
-            .and_then(crate::path::Proposed::accept)
-        {
-            Ok(accepted) => {
-                let decided = accepted
-                    .check(&self.checklist)
-                    .await
-                    .decide(&*self.policy, &self.guards);
-                Judged {
-                    decided: Some(decided),
-                    ended: None,
+    async fn judge(&self, call: ToolCall) -> Result<Asked, Ending> {
+        let accepted = self.registry.resolve(call, &self.loaded)?.accept()?;
+        let decided = accepted.check(&self.checklist).await.decide(&*self.policy, &self.guards);
+        Ok(Asked::Decided(decided))
+    }
+
+    /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
+    async fn ask_together(&self, judged: Vec<Result<Asked, Ending>>) -> Vec<Result<Asked, Ending>> {
+        let mut waiting = Vec::new();
+        let mut places = Vec::with_capacity(judged.len());
+        for call in judged {
+            match call {
+                Ok(Asked::Decided(decided)) => {
+                    waiting.push(decided);
+                    places.push(None);
                 }
+                other => places.push(Some(other)),
             }
-            Err(ending) => Judged {
-                decided: None,
-                ended: Some(ending),
-            },
         }
+        let mut asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards).await.into_iter();
+        places.into_iter().filter_map(|place| place.or_else(|| asked.next().map(Ok))).collect()
     }
 
     /// From the answer to the outcome.
     async fn carry_out(&self, asked: Asked, token: Option<CancellationToken>) -> Ending {
-        let permit = match asked
-            .record(&*self.ledger)
-            .await
-            .and_then(crate::path::Recorded::permit)
-        {
+        let permit = match asked.record(&*self.ledger).await.and_then(crate::path::Recorded::permit) {
             Ok(permit) => permit,
             Err(ending) => return ending,
         };
@@ -165,16 +170,8 @@ impl Harness {
     }
 }
 
-/// A call before the asking: judged, or ended.
-struct Judged {
-    decided: Option<Decided>,
-    ended: Option<Ending>,
-}
-
 impl fmt::Debug for Harness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Harness")
-            .field("registry", &self.registry)
-            .finish_non_exhaustive()
+        f.debug_struct("Harness").field("registry", &self.registry).finish_non_exhaustive()
     }
 }

@@ -84,5 +84,8 @@ pub use tool::{
 };
 pub use tool_macros::{tool, tool_type, toolset};
 
+/// For arguments and outputs that are any JSON: [`serde_json::Value`].
+pub use serde_json;
+
 /// A boxed future, as the traits return that hosts implement.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

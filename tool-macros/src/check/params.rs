@@ -34,10 +34,7 @@ pub(crate) fn values(cx: &Ctxt, named: &Named) {
 
 fn unconditional(cx: &Ctxt, param: &Param) {
     for cfg in &param.marks.cfgs {
-        cx.error(
-            cfg,
-            "`cfg` on a parameter is not supported: put it on the function, and write the function twice",
-        );
+        cx.error(cfg, "`cfg` on a parameter is not supported: put it on the function, and write the function twice");
     }
 }
 
@@ -53,22 +50,13 @@ fn plain_pattern(cx: &Ctxt, param: &Param) {
 fn one_role(cx: &Ctxt, param: &Param) {
     let marks = &param.marks;
     if let (Some(_), Some(args)) = (&marks.host, &marks.args) {
-        cx.error(
-            args,
-            "a parameter comes from the host (`#[host]`) or from the model (`#[args]`), not both",
-        );
+        cx.error(args, "a parameter comes from the host (`#[host]`) or from the model (`#[args]`), not both");
     }
     let Some(arg) = &marks.arg else { return };
     if marks.host.is_some() {
-        cx.error(
-            arg,
-            "`#[arg]` is for what the model fills in, and the host fills in this one",
-        );
+        cx.error(arg, "`#[arg]` is for what the model fills in, and the host fills in this one");
     } else if marks.args.is_some() {
-        cx.error(
-            arg,
-            "`#[args]` takes the whole object: put `#[arg]` on the fields of its type",
-        );
+        cx.error(arg, "`#[args]` takes the whole object: put `#[arg]` on the fields of its type");
     }
 }
 
@@ -87,10 +75,7 @@ fn possible_type(cx: &Ctxt, param: &Param) {
     } else if let Some(lifetime) = &reference.lifetime
         && lifetime.ident == "static"
     {
-        cx.error(
-            lifetime,
-            "nothing that is passed to a tool lives that long: take the owned value, or `&T`",
-        );
+        cx.error(lifetime, "nothing that is passed to a tool lives that long: take the owned value, or `&T`");
     }
     flaws(cx, reference.elem.to_token_stream(), is_host);
 }
@@ -98,7 +83,7 @@ fn possible_type(cx: &Ctxt, param: &Param) {
 fn flaws(cx: &Ctxt, ty: proc_macro2::TokenStream, is_host: bool) {
     for flaw in types::flaws(ty) {
         let message = match (&flaw, is_host) {
-            (Flaw::Impl(_), false) => "a tool's argument needs one concrete type",
+            (Flaw::Impl(_), false) => "a tool's argument needs one concrete type, so that it has a schema",
             (Flaw::Impl(_), true) => "the host finds what it injects by its type, so the type must be concrete",
             (Flaw::Reference(_), false) => {
                 "an argument owns its data: write an owned type, such as `String` for `&str`"
@@ -165,12 +150,12 @@ fn secret_not_shown(cx: &Ctxt, named: &Named) {
         return;
     }
     for (key, _) in &named.examples {
-        cx.error(key, "the example of a `secret` argument would be shown to the model");
+        cx.error(key, "the example of a `secret` argument would be shown to the model: remove it");
     }
     if let Some(default) = &named.default {
         cx.error(
             &default.key,
-            "the default of a `secret` argument would be shown to the model",
+            "the default of a `secret` argument would be shown to the model: take an `Option` instead",
         );
     }
 }
@@ -181,10 +166,7 @@ fn whole_stands_alone(cx: &Ctxt, tool: &Tool) {
         return;
     }
     for second in wholes {
-        cx.error(
-            &second.marks.args,
-            "only one parameter can be the whole argument object",
-        );
+        cx.error(&second.marks.args, "only one parameter can be the whole argument object");
     }
     for (param, _) in tool.named() {
         cx.error(

@@ -145,13 +145,13 @@ fn visit(tool: &Tool, index: usize, param: &Param, named: &Named) -> TokenStream
         Some(default) => {
             let span = at(default.key.span());
             let make = match &default.value {
-                None => quote_spanned!(span=> <#ty as ::core::default::Default>::default),
-                Some(expr) => make(tool, expr),
+                None => quote_spanned!(span=> ::core::default::Default::default),
+                Some(expr) => make(tool, &ty, expr),
             };
             quote_spanned!(span=> ::core::option::Option::Some(#make))
         }
     };
-    let examples = named.examples.iter().map(|(_, expr)| make(tool, expr));
+    let examples = named.examples.iter().map(|(_, expr)| make(tool, &ty, expr));
     quote_spanned! {span=>
         __rt::arg_with::<#ty>(
             __visit,
@@ -162,12 +162,12 @@ fn visit(tool: &Tool, index: usize, param: &Param, named: &Named) -> TokenStream
 }
 
 /// A function that makes the value. A string literal makes whatever can be made from one.
-fn make(tool: &Tool, expr: &Expr) -> TokenStream {
+fn make(tool: &Tool, ty: &TokenStream, expr: &Expr) -> TokenStream {
     let span = at(expr.span());
     match expr {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(string), ..
-        }) => quote_spanned!(span=> || ::core::convert::Into::into(#string)),
+        Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) if !types::is_scalar(ty) => {
+            quote_spanned!(span=> || ::core::convert::Into::into(#string))
+        }
         other => {
             let expr = outside(tool, other.to_token_stream());
             quote_spanned!(span=> || #expr)

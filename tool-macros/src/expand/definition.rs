@@ -105,11 +105,8 @@ fn concurrency(tool: &Tool) -> TokenStream {
 
 fn resources(method: &str, resources: &[Resource]) -> TokenStream {
     let span = Span::mixed_site();
-    let indexes: Vec<Literal> = resources
-        .iter()
-        .filter_map(|resource| resource.index)
-        .map(Literal::usize_unsuffixed)
-        .collect();
+    let indexes: Vec<Literal> =
+        resources.iter().filter_map(|resource| resource.index).map(Literal::usize_unsuffixed).collect();
     if indexes.is_empty() {
         return TokenStream::new();
     }
@@ -170,11 +167,13 @@ pub(super) fn api(tool: &Tool) -> TokenStream {
     let args = args_type(tool);
     let host = match tool.receiver() {
         Some((_, self_ty)) => {
+            let located = at(self_ty.span());
+            let make = quote_spanned!(located=> __rt::HostTool::from_method(&__DEFINITION, receiver));
             quote_spanned! {span=>
                 /// The tool for a registry, run on `receiver`. It stays in the host.
                 #[must_use]
                 pub fn host(receiver: ::std::sync::Arc<#self_ty>) -> __rt::HostTool {
-                    __rt::HostTool::from_method(&__DEFINITION, receiver)
+                    #make
                 }
             }
         }

@@ -25,7 +25,7 @@ fn eight_mistakes_are_eight_errors() {
             "unknown key `nam`, did you mean `name`? legal here: `name`, `description`, `defer`, `type`, `args`, `crate`, `host`",
             "`name` is about what the model sees: write `name = \"…\"` outside `host(…)`",
             "the model needs a description of the tool: write a doc comment `/// …` above, or `description = \"…\"`",
-            "a tool's argument needs one concrete type",
+            "a tool's argument needs one concrete type, so that it has a schema",
             "the model needs a description of `city`: write a doc comment `/// …` above, or mark it `#[host]` if the host fills it in",
             "a tool's parameter needs a plain name, which the model sees: take the pattern apart inside the function",
             "expected a number and a unit, such as \"250ms\", \"5s\", \"1.5s\", \"1m30s\" or \"1h\"",
@@ -72,10 +72,7 @@ fn a_method_alone_gets_no_items_beside_it() {
         ),
     );
     assert!(!expanded.to_string().contains("struct"));
-    assert_errors(
-        expanded,
-        &["`#[tool]` on a method needs `#[toolset]` on the `impl` around it"],
-    );
+    assert_errors(expanded, &["`#[tool]` on a method needs `#[toolset]` on the `impl` around it"]);
 }
 
 #[test]
@@ -127,14 +124,8 @@ fn types_of_parameters() {
         (quote!(x: &[&str]), owned),
         (quote!(x: (u8, &u8)), owned),
         (quote!(x: Cow<'_, str>), lifetime),
-        (
-            quote!(x: &mut u8),
-            "an argument is the tool's own: take it by value, `mut` if it is changed",
-        ),
-        (
-            quote!(x: &'static str),
-            "nothing that is passed to a tool lives that long: take the owned value, or `&T`",
-        ),
+        (quote!(x: &mut u8), "an argument is the tool's own: take it by value, `mut` if it is changed"),
+        (quote!(x: &'static str), "nothing that is passed to a tool lives that long: take the owned value, or `&T`"),
     ];
     for (param, error) in cases {
         assert_errors(with_params(quote!(#[doc = " X."] #param)), &[error]);
@@ -184,22 +175,10 @@ fn names_of_arguments() {
     let nothing_left = "leading underscores are not part of an argument's name, and nothing usable is left of this one";
     let cases = [
         (quote!(#[doc = " X."] x: u8, #[doc = " X."] _x: u8), taken),
-        (
-            quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(alias = "x")] y: u8),
-            taken,
-        ),
-        (
-            quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(rename = "x")] y: u8),
-            taken,
-        ),
-        (
-            quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(rename = "y")] _x: u8),
-            taken,
-        ),
-        (
-            quote!(#[doc = " X."] #[arg(rename = "")] x: u8),
-            "an argument needs a name",
-        ),
+        (quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(alias = "x")] y: u8), taken),
+        (quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(rename = "x")] y: u8), taken),
+        (quote!(#[doc = " X."] x: u8, #[doc = " Y."] #[arg(rename = "y")] _x: u8), taken),
+        (quote!(#[doc = " X."] #[arg(rename = "")] x: u8), "an argument needs a name"),
         (quote!(#[doc = " X."] __: u8), nothing_left),
         (quote!(#[doc = " X."] _1: u8), nothing_left),
         (quote!(#[doc = " X."] _self: u8), nothing_left),
@@ -215,31 +194,19 @@ fn keys_of_arguments() {
         (quote!(range = 5..=1), "no number is in this range"),
         (quote!(range = 1..1), "no number is in this range"),
         (quote!(range = A..), "a bound is a number, written as a literal"),
-        (
-            quote!(length = -1..),
-            "a length is a whole number, 0 or more, written as a literal",
-        ),
+        (quote!(length = -1..), "a length is a whole number, 0 or more, written as a literal"),
         (quote!(length = 0..0), "no length is in this range"),
         (quote!(pattern = ""), "an empty pattern says nothing"),
-        (
-            quote!(secret, example = 1),
-            "the example of a `secret` argument would be shown to the model",
-        ),
+        (quote!(secret, example = 1), "the example of a `secret` argument would be shown to the model: remove it"),
         (
             quote!(secret, default),
-            "the default of a `secret` argument would be shown to the model",
+            "the default of a `secret` argument would be shown to the model: take an `Option` instead",
         ),
         (quote!(default, default = 1), "`default` is given twice"),
         (quote!(host), "`host` is an attribute of its own: write `#[host]`"),
         (quote!(pattern = 3), "expected `pattern = \"…\"`"),
-        (
-            quote!(timeout = "5s"),
-            "`timeout` belongs on the function: write `#[tool(host(timeout = \"5s\"))]` there",
-        ),
-        (
-            quote!(description = "D"),
-            "the description is the doc comment: write `/// …` above",
-        ),
+        (quote!(timeout = "5s"), "`timeout` belongs on the function: write `#[tool(host(timeout = \"5s\"))]` there"),
+        (quote!(description = "D"), "the description is the doc comment: write `/// …` above"),
     ];
     for (keys, error) in cases {
         assert_errors(with_params(quote!(#[doc = " X."] #[arg(#keys)] x: u8)), &[error]);
@@ -254,28 +221,16 @@ fn keys_of_the_host() {
             quote!(inline, timeout = "5s"),
             "a sync tool that runs `inline` can't be interrupted: remove `inline` or the timeout",
         ),
-        (
-            quote!(read_only, destructive),
-            "a tool can't be both `read_only` and `destructive`",
-        ),
+        (quote!(read_only, destructive), "a tool can't be both `read_only` and `destructive`"),
         (quote!(changes("")), "a change needs a name, such as \"light.off\""),
         (quote!(changes()), "expected `changes(\"…\")`"),
         (
             quote!(concurrency_safe = 3),
             "expected `concurrency_safe`, or `concurrency_safe = path` to a `fn(&Args) -> bool`",
         ),
-        (
-            quote!(reads(paht)),
-            "the model fills in no argument `paht`, did you mean `path`?",
-        ),
-        (
-            quote!(writes(db)),
-            "the model fills in no argument `db`, there are `path`",
-        ),
-        (
-            quote!(defer),
-            "`defer` is about what the model sees: write `defer` outside `host(…)`",
-        ),
+        (quote!(reads(paht)), "the model fills in no argument `paht`, did you mean `path`?"),
+        (quote!(writes(db)), "the model fills in no argument `db`, there are `path`"),
+        (quote!(defer), "`defer` is about what the model sees: write `defer` outside `host(…)`"),
     ];
     for (keys, error) in cases {
         let item = quote!(
@@ -329,10 +284,6 @@ fn unfinished_attributes_leave_the_others_readable() {
     );
     assert_eq!(
         errors(expanded),
-        [
-            "`name` has no value after the `=`",
-            "expected `defer`",
-            "expected `host(…)`",
-        ],
+        ["`name` has no value after the `=`", "`defer` is a yes or a no: write `defer` alone", "expected `host(…)`",],
     );
 }

@@ -41,12 +41,7 @@ fn other_items() {
 #[test]
 fn toolsets() {
     let shared = "a toolset is shared by all calls: take `&self` or `self: Arc<Self>`";
-    for receiver in [
-        quote!(self),
-        quote!(mut self),
-        quote!(&mut self),
-        quote!(self: &mut Self),
-    ] {
+    for receiver in [quote!(self), quote!(mut self), quote!(&mut self), quote!(self: &mut Self)] {
         let item = quote!(impl X { #[doc = " F."] #[tool] fn f(#receiver) {} });
         assert_errors(toolset(quote!(), item), &[shared]);
     }
@@ -65,10 +60,7 @@ fn toolsets() {
             quote!(impl Y for X { #[doc = " F."] #[tool] fn f(&self) {} }),
             "a toolset is the type's own `impl`, not that of a trait",
         ),
-        (
-            quote!(impl X { fn f(&self) {} }),
-            "no method of this toolset is marked `#[tool]`",
-        ),
+        (quote!(impl X { fn f(&self) {} }), "no method of this toolset is marked `#[tool]`"),
         (
             quote!(impl X { tools!(); }),
             "no method of this toolset is marked `#[tool]`; tools written by a macro inside the impl can't be seen from here",

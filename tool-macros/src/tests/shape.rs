@@ -138,14 +138,8 @@ fn sync_tools_block_or_run_inline() {
     assert_has(&blocking, &quote!(__rt::Run::Blocking(__run)));
     assert_has(&blocking, &quote!(fn __run(__body: __rt::Body) -> __rt::Reply));
     assert_has(&blocking, &quote!(__rt::ReturnOf::<()>::judge()));
-    assert_has(
-        &tool(quote!(host(inline)), item.clone()),
-        &quote!(__rt::Run::Inline(__run)),
-    );
-    assert_has(
-        &tool(quote!(host(inline = false)), item),
-        &quote!(__rt::Run::Blocking(__run)),
-    );
+    assert_has(&tool(quote!(host(inline)), item.clone()), &quote!(__rt::Run::Inline(__run)));
+    assert_has(&tool(quote!(host(inline = false)), item), &quote!(__rt::Run::Blocking(__run)));
 }
 
 #[test]
@@ -192,6 +186,36 @@ fn names_are_what_was_written() {
         ),
     );
     assert_has(&expanded, &quote!("type", "F.", __PARAMS));
+}
+
+#[test]
+fn generated_names_are_names() {
+    let expanded = tool(
+        quote!(),
+        quote!(
+            #[doc = " F."]
+            fn _1() {}
+        ),
+    );
+    assert_has(
+        &expanded,
+        &quote!(
+            struct _1Tool;
+        ),
+    );
+    let expanded = tool(
+        quote!(),
+        quote!(
+            #[doc = " F."]
+            fn __() {}
+        ),
+    );
+    assert_has(
+        &expanded,
+        &quote!(
+            struct Tool;
+        ),
+    );
 }
 
 #[test]
@@ -267,7 +291,7 @@ fn hooks_get_typed_arguments() {
         ),
     );
     for part in [
-        quote!(.settle(__returned, ::core::option::Option::Some(a))),
+        quote!(.settle(__returned, ::core::option::Option::Some { 0: a })),
         quote!(.finalize(|__args, __final| __rt::with_final::<FArgs>(__args, __final, b))),
         quote!(.present_call(|__args| __rt::with_args::<FArgs, __rt::Card>(__args, c))),
         quote!(.present_result(|__args, __result| __rt::with_args2::<FArgs>(__args, __result, d))),
@@ -313,10 +337,7 @@ fn lifetimes_of_results_are_declared_where_they_are_used() {
             }
         ),
     );
-    assert_has(
-        &expanded,
-        &quote!(fn __settle<'a>(__returned: __rt::Settle<'_, &'a str>)),
-    );
+    assert_has(&expanded, &quote!(fn __settle<'a>(__returned: __rt::Settle<'_, &'a str>)));
     let expanded = tool(
         quote!(),
         quote!(

@@ -151,7 +151,7 @@ fn labels_are_words_in_brackets_at_the_start() {
 #[test]
 fn unknown_labels_are_errors() {
     let expected = [
-        "unknown label `[requird]`, did you mean `[required]`? labels: `required`, `confirm`, `notice`; escape the bracket if this is no label: `\\[requird]`",
+        "unknown label `[requird]`, did you mean `[required]`? legal here: `required`, `confirm`, `notice`; if this is no label, escape the bracket: `\\[requird]`",
     ];
     let docs = quote!(#[doc = " Head."] #[doc = " [requird] x"]);
     assert_errors(tool(quote!(), quote!(#docs fn f() {})), &expected);
@@ -237,10 +237,7 @@ fn ranges() {
     };
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(read(parse_quote!(1..=100)), Some((some("1"), some("100"), false)));
-    assert_eq!(
-        read(parse_quote!(-0x10..1_000)),
-        Some((some("-16"), some("1000"), true))
-    );
+    assert_eq!(read(parse_quote!(-0x10..1_000)), Some((some("-16"), some("1000"), true)));
     assert_eq!(read(parse_quote!(0.5..)), Some((some("0.5"), None, false)));
     assert_eq!(read(parse_quote!(..=1.)), Some((None, some("1.0"), false)));
     assert_eq!(read(parse_quote!(1u8..=1e3)), Some((some("1"), some("1.0e3"), false)));

@@ -17,9 +17,7 @@ pub(super) fn has_no_property(attrs: &[Attribute]) -> bool {
 pub(super) fn aliases(attrs: &[Attribute]) -> Vec<LitStr> {
     let aliases = metas(attrs).filter_map(|meta| match meta {
         Meta::NameValue(pair) if pair.path.is_ident("alias") => match pair.value {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(alias), ..
-            }) => Some(alias),
+            Expr::Lit(ExprLit { lit: Lit::Str(alias), .. }) => Some(alias),
             _ => None,
         },
         _ => None,
@@ -32,9 +30,6 @@ fn metas(attrs: &[Attribute]) -> impl Iterator<Item = Meta> + '_ {
     attrs
         .iter()
         .filter(|attr| attr.path().is_ident("serde") || attr.path().is_ident("schemars"))
-        .filter_map(|attr| {
-            attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
-                .ok()
-        })
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
         .flatten()
 }

@@ -55,10 +55,7 @@ impl Mark {
                 cx.error(&meta, "a method is one tool: `#[tool]` is given twice");
                 continue;
             }
-            found = Some(Mark {
-                keys: keys(cx, meta),
-                condition,
-            });
+            found = Some(Mark { keys: keys(cx, meta), condition });
         }
         *attrs = kept;
         found

@@ -9,7 +9,14 @@ use crate::schema::{ModelFacing, sealed::Sealed};
 ///
 /// Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Content(Arc<[Block]>);
+pub struct Content(Parts);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Parts {
+    /// What nearly every content is: one block of text.
+    One([Block; 1]),
+    Several(Arc<[Block]>),
+}
 
 /// One part of a [`Content`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,23 +36,30 @@ pub enum Block {
 impl Content {
     /// One block of text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Content(Arc::new([Block::Text(text.into())]))
+        Content(Parts::One([Block::Text(text.into())]))
     }
 
     /// Several blocks.
     pub fn blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
-        Content(blocks.into_iter().collect())
+        let blocks: Vec<Block> = blocks.into_iter().collect();
+        Content(match <[Block; 1]>::try_from(blocks) {
+            Ok(one) => Parts::One(one),
+            Err(several) => Parts::Several(several.into()),
+        })
     }
 
     /// The blocks in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Block> {
-        self.0.iter()
+        match &self.0 {
+            Parts::One(one) => one.iter(),
+            Parts::Several(several) => several.iter(),
+        }
     }
 
     /// The text if there is one block of text and nothing else.
     pub fn as_text(&self) -> Option<&str> {
-        match &*self.0 {
-            [Block::Text(text)] => Some(text),
+        match &self.0 {
+            Parts::One([Block::Text(text)]) => Some(text),
             _ => None,
         }
     }
@@ -64,8 +78,7 @@ impl Content {
 
     /// There is nothing to read.
     pub fn is_empty(&self) -> bool {
-        self.iter()
-            .all(|block| matches!(block, Block::Text(text) if text.is_empty()))
+        self.iter().all(|block| matches!(block, Block::Text(text) if text.is_empty()))
     }
 }
 
@@ -102,7 +115,7 @@ impl Serialize for Content {
         if let Some(text) = self.as_text() {
             return serializer.serialize_str(text);
         }
-        let mut blocks = serializer.serialize_seq(Some(self.0.len()))?;
+        let mut blocks = serializer.serialize_seq(Some(self.iter().len()))?;
         for block in self {
             blocks.serialize_element(block)?;
         }
@@ -131,4 +144,5 @@ impl Serialize for Block {
 }
 
 impl Sealed for Content {}
+#[diagnostic::do_not_recommend]
 impl ModelFacing for Content {}

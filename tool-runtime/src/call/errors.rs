@@ -17,19 +17,12 @@ pub struct ToolArgsError {
 
 impl ToolArgsError {
     pub(crate) fn new(tool: impl Into<String>, problems: Problems) -> Self {
-        ToolArgsError {
-            tool: tool.into(),
-            problems,
-            truncated: false,
-        }
+        ToolArgsError { tool: tool.into(), problems, truncated: false }
     }
 
     /// The provider said that the model's turn was cut off.
     pub(crate) fn truncated(tool: impl Into<String>, problems: Problems) -> Self {
-        ToolArgsError {
-            truncated: true,
-            ..ToolArgsError::new(tool, problems)
-        }
+        ToolArgsError { truncated: true, ..ToolArgsError::new(tool, problems) }
     }
 
     /// The tool that was called.
@@ -63,10 +56,7 @@ impl fmt::Display for ToolArgsError {
         if more > 0 {
             text.push_str(&format!("\n- and {more} more"));
         }
-        let syntax = self
-            .problems
-            .iter()
-            .any(|problem| matches!(problem.what(), What::Syntax { .. }));
+        let syntax = self.problems.iter().any(|problem| matches!(problem.what(), What::Syntax { .. }));
         text.push_str(if syntax {
             "\nSend the whole call again, with a JSON object as its arguments."
         } else if self.problems.total() == 1 {
@@ -92,11 +82,7 @@ pub struct ToolOutputError {
 
 impl ToolOutputError {
     pub(crate) fn new(tool: impl Into<String>, path: JsonPath, what: impl Into<String>) -> Self {
-        ToolOutputError {
-            tool: tool.into(),
-            path,
-            what: what.into(),
-        }
+        ToolOutputError { tool: tool.into(), path, what: what.into() }
     }
 
     /// The tool that was called.

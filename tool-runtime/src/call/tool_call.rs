@@ -43,7 +43,7 @@ impl serde::Serialize for CallId {
 #[derive(Clone, PartialEq, Eq)]
 pub struct ToolCall {
     pub(crate) id: CallId,
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) arguments: RawArguments,
     pub(crate) no_result: Vec<JsonPath>,
     pub(crate) truncated: bool,
@@ -58,7 +58,7 @@ impl ToolCall {
     /// let call = ToolCall::new("call_1", "get_weather", r#"{"city":"Paris"}"#);
     /// assert_eq!(call.name(), "get_weather");
     /// ```
-    pub fn new(id: impl Into<CallId>, name: impl Into<String>, arguments: impl Into<RawArguments>) -> Self {
+    pub fn new(id: impl Into<CallId>, name: impl Into<Arc<str>>, arguments: impl Into<RawArguments>) -> Self {
         ToolCall {
             id: id.into(),
             name: name.into(),
@@ -103,10 +103,7 @@ impl ToolCall {
 impl fmt::Debug for ToolCall {
     /// Without the arguments: which of them are secret is not known before they are accepted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCall")
-            .field("id", &self.id)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("ToolCall").field("id", &self.id).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -144,6 +141,14 @@ impl RawArguments {
             Raw::Absent => Ok(""),
             Raw::Text(text) => Ok(text),
             Raw::Bytes(bytes) => Err(std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len)),
+        }
+    }
+
+    /// Moves the text out.
+    pub(crate) fn take_text(&mut self) -> String {
+        match std::mem::take(&mut self.0) {
+            Raw::Text(text) => text,
+            Raw::Absent | Raw::Bytes(_) => String::new(),
         }
     }
 

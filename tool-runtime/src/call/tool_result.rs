@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::{CallId, Content};
@@ -7,7 +9,7 @@ use crate::schema::{ModelFacing, sealed::Sealed};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     pub(crate) call_id: CallId,
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) content: Content,
     pub(crate) is_error: bool,
 }
@@ -43,7 +45,7 @@ impl Serialize for ToolResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("ToolResult", 4)?;
         fields.serialize_field("call_id", &self.call_id)?;
-        fields.serialize_field("name", &self.name)?;
+        fields.serialize_field("name", &*self.name)?;
         fields.serialize_field("content", &self.content)?;
         fields.serialize_field("is_error", &self.is_error)?;
         fields.end()
@@ -51,4 +53,5 @@ impl Serialize for ToolResult {
 }
 
 impl Sealed for ToolResult {}
+#[diagnostic::do_not_recommend]
 impl ModelFacing for ToolResult {}

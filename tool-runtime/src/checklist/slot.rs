@@ -52,10 +52,7 @@ pub struct Unknown {
 
 impl Unknown {
     pub(crate) fn of_user(path: JsonPath) -> Self {
-        Unknown {
-            path,
-            party: Party::User,
-        }
+        Unknown { path, party: Party::User }
     }
 
     /// Which argument it is.

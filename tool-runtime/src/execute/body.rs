@@ -1,8 +1,10 @@
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{Body, BodyResult, CallContext, CatchPanic, Reply, Run, caught};
@@ -27,6 +29,7 @@ pub(crate) enum Ended {
 pub(crate) async fn run_body(
     run: Run,
     body: Body,
+    begun: std::time::Instant,
     budget: Option<Duration>,
     token: Option<&CancellationToken>,
     cx: &CallContext,
@@ -59,19 +62,14 @@ pub(crate) async fn run_body(
         Ok(running) => running,
         Err(panic) => return Ended::Panicked(panic),
     };
-    let ended = within(running, budget, token).await;
+    let ended = within(running, begun.into(), budget, token).await;
     match ended {
         Ok(reply) => finished(reply),
         Err(stopped) => {
             cx.cancel();
             match stopped {
-                Stopped::Budget(budget) => Ended::TimedOut {
-                    budget,
-                    still_running: blocking,
-                },
-                Stopped::Token => Ended::Cancelled {
-                    still_running: blocking,
-                },
+                Stopped::Budget(budget) => Ended::TimedOut { budget, still_running: blocking },
+                Stopped::Token => Ended::Cancelled { still_running: blocking },
                 Stopped::NoTimer(why) => Ended::NotRun(why),
             }
         }
@@ -93,21 +91,20 @@ enum Stopped {
 
 async fn within(
     running: CatchPanic<'_, Reply>,
+    begun: Instant,
     budget: Option<Duration>,
     token: Option<&CancellationToken>,
 ) -> Result<Result<Reply, String>, Stopped> {
     if budget.is_none() && token.is_none() {
         return Ok(running.await);
     }
-    // Made before the body is polled for the first time: without a timer it must not begin.
-    let mut sleep = match budget {
-        None => None,
-        Some(budget) => match timer(budget) {
-            Ok(sleep) => Some((budget, Box::pin(sleep))),
-            Err(why) => return Err(Stopped::NoTimer(why)),
-        },
-    };
+    if budget.is_some() {
+        // Before the body is polled for the first time: without a timer it must not begin.
+        timers()?;
+    }
     let mut running = pin!(running);
+    // The timer itself is made once the body has to wait: many never do.
+    let mut sleep = pin!(None);
     let mut cancelled = pin!(async {
         match token {
             Some(token) => token.cancelled().await,
@@ -121,18 +118,32 @@ async fn within(
         if cancelled.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Err(Stopped::Token));
         }
-        let Some((budget, sleep)) = &mut sleep else {
-            return Poll::Pending;
-        };
-        sleep.as_mut().poll(cx).map(|()| Err(Stopped::Budget(*budget)))
+        let Some(budget) = budget else { return Poll::Pending };
+        if sleep.is_none() {
+            sleep.set(Some(tokio::time::sleep_until(begun + budget)));
+        }
+        match sleep.as_mut().as_pin_mut() {
+            Some(sleep) => sleep.poll(cx).map(|()| Err(Stopped::Budget(budget))),
+            None => Poll::Pending,
+        }
     })
     .await
 }
 
-/// A timer of the current runtime, if there is one.
-fn timer(budget: Duration) -> Result<tokio::time::Sleep, String> {
-    tokio::runtime::Handle::try_current().map_err(|error| format!("a time budget needs a tokio runtime: {error}"))?;
-    // tokio has no way to ask whether a runtime has its timer enabled but to make one.
-    caught(|| tokio::time::sleep(budget))
-        .map_err(|panic| format!("a time budget needs a runtime with its timer enabled: {panic}"))
+/// Can timers be made here? tokio has no way to ask but to make one, and panics where it can't; so
+/// each runtime is asked once.
+fn timers() -> Result<(), Stopped> {
+    thread_local! {
+        static SOUND: Cell<Option<tokio::runtime::Id>> = const { Cell::new(None) };
+    }
+    let runtime = tokio::runtime::Handle::try_current()
+        .map_err(|error| Stopped::NoTimer(format!("a time budget needs a tokio runtime: {error}")))?
+        .id();
+    if SOUND.get() != Some(runtime) {
+        caught(|| drop(tokio::time::sleep(Duration::ZERO))).map_err(|panic| {
+            Stopped::NoTimer(format!("a time budget needs a runtime with its timer enabled: {panic}"))
+        })?;
+        SOUND.set(Some(runtime));
+    }
+    Ok(())
 }

@@ -17,11 +17,7 @@ pub struct CallFacts<'a> {
 
 impl<'a> CallFacts<'a> {
     pub(crate) fn new(tool: &'a HostTool, call_id: &'a CallId, arguments: &'a str) -> Self {
-        CallFacts {
-            tool,
-            call_id,
-            arguments: Arguments(arguments),
-        }
+        CallFacts { tool, call_id, arguments: Arguments(arguments) }
     }
 
     /// The name of the tool.
@@ -52,10 +48,7 @@ impl<'a> CallFacts<'a> {
 
 impl fmt::Debug for CallFacts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallFacts")
-            .field("tool", &self.tool())
-            .field("call_id", &self.call_id)
-            .finish_non_exhaustive()
+        f.debug_struct("CallFacts").field("tool", &self.tool()).field("call_id", &self.call_id).finish_non_exhaustive()
     }
 }
 

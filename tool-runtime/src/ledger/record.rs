@@ -43,7 +43,7 @@ pub struct Verdict(VerdictParts);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct VerdictParts {
     pub(crate) call_id: CallId,
-    pub(crate) tool: String,
+    pub(crate) tool: Arc<str>,
     pub(crate) definition: Digest,
     pub(crate) revision: u32,
     /// Canonical text with its secrets redacted.
@@ -105,7 +105,7 @@ impl Serialize for Verdict {
         let mut fields = serializer.serialize_struct("Verdict", 9)?;
         fields.serialize_field("entry", "verdict")?;
         fields.serialize_field("call_id", &parts.call_id)?;
-        fields.serialize_field("tool", &parts.tool)?;
+        fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("definition", &parts.definition.to_string())?;
         fields.serialize_field("revision", &parts.revision)?;
         fields.serialize_field("arguments", &parts.arguments)?;
@@ -126,7 +126,7 @@ pub struct Record(RecordParts);
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordParts {
     pub(crate) call_id: CallId,
-    pub(crate) tool: String,
+    pub(crate) tool: Arc<str>,
     pub(crate) code: Code,
     /// The body had begun.
     pub(crate) started: bool,
@@ -203,7 +203,7 @@ impl Serialize for Record {
         let mut fields = serializer.serialize_struct("Record", 10)?;
         fields.serialize_field("entry", "end")?;
         fields.serialize_field("call_id", &parts.call_id)?;
-        fields.serialize_field("tool", &parts.tool)?;
+        fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("code", &parts.code)?;
         fields.serialize_field("started", &parts.started)?;
         fields.serialize_field("took_us", &u64::try_from(parts.took.as_micros()).unwrap_or(u64::MAX))?;

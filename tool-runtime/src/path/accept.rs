@@ -37,7 +37,7 @@ impl Accepted {
 
     /// The tool.
     pub fn tool(&self) -> &HostTool {
-        &self.0.tool
+        self.0.tool()
     }
 
     /// The accepted arguments.
@@ -68,66 +68,67 @@ impl Proposed {
     /// `invalid_arguments`, with all problems at all depths.
     pub fn accept(self) -> Result<Acceptance, Ending> {
         let Proposed(mut state) = self;
-        match accept(&state.tool, &state.call) {
-            Err(problems) => Err(refused(*state, problems)),
-            Ok(walked) => {
-                let open: Vec<JsonPath> = state
-                    .call
-                    .no_result
-                    .iter()
-                    .filter(|path| path.find(&walked.text).is_none())
-                    .cloned()
-                    .collect();
-                state.walked = walked;
-                if !open.is_empty() {
-                    return Ok(Acceptance::Draft(Draft(state, open)));
-                }
-                match crate::tool::caught(|| state.tool.read(&state.walked)) {
-                    Ok(Ok(args)) => {
-                        state.args = Some(args);
-                        Ok(Acceptance::Accepted(Accepted(state)))
-                    }
-                    Ok(Err(problems)) => Err(refused(*state, problems)),
-                    Err(panic) => {
-                        // A `Deserialize` of the author's own.
-                        let said = format!(
-                            "The arguments of `{}` could not be read, and it did not run.",
-                            state.tool.name()
-                        );
-                        Err(Ending::of(
-                            *state,
-                            End::new(Code::InvalidArguments, said).with_detail(panic),
-                        ))
-                    }
-                }
+        let (walked, canonical) = match accept(state.tool(), &state.call) {
+            Ok(accepted) => accepted,
+            Err(problems) => return Err(refused(state, problems)),
+        };
+        state.canonical = canonical;
+        if !state.call.no_result.is_empty() {
+            let text = state.canonical();
+            let open: Vec<JsonPath> =
+                state.call.no_result.iter().filter(|path| path.find(text).is_none()).cloned().collect();
+            if !open.is_empty() {
+                return Ok(Acceptance::Draft(Draft(state, open)));
+            }
+        }
+        match crate::tool::caught(|| state.tool().read(&walked, state.canonical())) {
+            Ok(Ok(args)) => {
+                walked.recycle();
+                state.args = Some(args);
+                Ok(Acceptance::Accepted(Accepted(state)))
+            }
+            Ok(Err(problems)) => Err(refused(state, problems)),
+            Err(panic) => {
+                // A `Deserialize` of the author's own; what it says may quote a secret.
+                let detail = if state.has_secrets() { "a `Deserialize` panicked".to_owned() } else { panic };
+                let said = format!("The arguments of `{}` could not be read, and it did not run.", state.tool().name());
+                Err(Ending::of(state, End::new(Code::InvalidArguments, said).with_detail(detail)))
             }
         }
     }
 }
 
-fn accept(tool: &HostTool, call: &ToolCall) -> Result<Walked, Problems> {
+/// Where the members stand, and the canonical text where it isn't the raw text itself.
+fn accept(tool: &HostTool, call: &ToolCall) -> Result<(Walked, Option<String>), Problems> {
     let text = call.arguments.text().map_err(|offset| {
         let message = format!("not valid JSON: not UTF-8 from byte {offset} on");
         Problems::one(Problem::new(JsonPath::root(), What::Syntax { message }))
     })?;
     let built = tool.built();
-    let walked = match plain_object(text) {
-        Some(text) => built.accept(text, &call.no_result),
-        None => built.accept(&unwrapped(text), &call.no_result),
-    }?;
+    let accepted = match plain_object(text) {
+        Some(text) => {
+            let mut walked = built.accept(text, &call.no_result)?;
+            let canonical = walked.text.take();
+            (walked, canonical)
+        }
+        None => {
+            let text = unwrapped(text);
+            let mut walked = built.accept(&text, &call.no_result)?;
+            let canonical = walked.text.take().unwrap_or(text);
+            (walked, Some(canonical))
+        }
+    };
     if call.truncated {
         // Half a list may read as a whole one.
         let message = "the turn was stopped for its length, so something may be missing at the end".to_owned();
         return Err(Problems::one(Problem::new(JsonPath::root(), What::Syntax { message })));
     }
-    Ok(walked)
+    Ok(accepted)
 }
 
 /// The text if it is, or seems to be, an object; which nearly every call's is.
 fn plain_object(text: &str) -> Option<&str> {
-    text.trim_start_matches([' ', '\n', '\t', '\r'])
-        .starts_with('{')
-        .then_some(text)
+    text.trim_start_matches([' ', '\n', '\t', '\r']).starts_with('{').then_some(text)
 }
 
 /// What stands for an object without being one.
@@ -148,37 +149,26 @@ fn unwrapped(text: &str) -> String {
             break;
         }
     }
-    if text.trim_matches([' ', '\n', '\t', '\r']).is_empty() || text.trim() == "null" {
-        "{}".to_owned()
-    } else {
-        text
-    }
+    if text.trim_matches([' ', '\n', '\t', '\r']).is_empty() || text.trim() == "null" { "{}".to_owned() } else { text }
 }
 
 /// How much of arguments that nobody could read is kept for the host, in bytes.
 const KEPT: usize = 1024;
 
 #[cold]
-fn refused(state: State, problems: Problems) -> Ending {
-    let unreadable = problems
-        .iter()
-        .any(|problem| matches!(problem.what(), What::Syntax { .. }));
-    // A text that can't be read can't be redacted either.
-    let raw = (unreadable && !state.tool.built().has_secrets()).then(|| {
+fn refused(state: Box<State>, problems: Problems) -> Ending {
+    // Which parts of refused arguments are secret nobody can say.
+    let raw = if state.has_secrets() {
+        "raw arguments: not kept, since some of the tool's arguments are secret".to_owned()
+    } else {
         let raw = state.call.arguments.to_string_lossy();
         format!("raw arguments: {}", text::shown(text::head(&raw, KEPT), KEPT))
-    });
-    let error = if state.call.truncated {
-        ToolArgsError::truncated(state.tool.name(), problems)
-    } else {
-        ToolArgsError::new(state.tool.name(), problems)
     };
-    let end = End::new(Code::InvalidArguments, error.to_string());
-    Ending::of(
-        state,
-        match raw {
-            Some(raw) => end.with_detail(raw),
-            None => end,
-        },
-    )
+    let error = if state.call.truncated {
+        ToolArgsError::truncated(state.tool().name(), problems)
+    } else {
+        ToolArgsError::new(state.tool().name(), problems)
+    };
+    let end = End::new(Code::InvalidArguments, error.to_string()).with_detail(raw);
+    Ending::of(state, end)
 }

@@ -22,6 +22,16 @@ pub enum Asked {
     Pending(Pending),
 }
 
+impl Asked {
+    /// A person has to say so first.
+    pub fn has_to_ask(&self) -> bool {
+        match self {
+            Asked::Decided(decided) => decided.has_to_ask(),
+            Asked::Pending(_) => false,
+        }
+    }
+}
+
 /// Asks about all calls of a turn that wait for a go-ahead, in one set; the others pass. Whatever
 /// was approved is judged again: the world may have changed while a person thought.
 ///
@@ -34,11 +44,7 @@ pub async fn ask(
 ) -> Vec<Asked> {
     // A call with a slot that nobody has filled can't run, whatever is said about it.
     let asks = |call: &Decided| call.has_to_ask() && call.0.unknowns.is_empty();
-    let questions: Vec<Question> = calls
-        .iter()
-        .filter(|call| asks(call))
-        .map(|call| question(&call.0))
-        .collect();
+    let questions: Vec<Question> = calls.iter().filter(|call| asks(call)).map(|call| question(&call.0)).collect();
     let mut answers = match approver {
         _ if questions.is_empty() => Vec::new(),
         None => vec![Answer::Unavailable; questions.len()],
@@ -82,19 +88,15 @@ pub async fn ask(
 
 fn question(state: &State) -> Question {
     let said: Vec<String> = state.ruling.asked.iter().map(ToString::to_string).collect();
-    let reasons = if said.is_empty() {
-        vec!["no rule says that it may run".to_owned()]
-    } else {
-        said
-    };
+    let reasons = if said.is_empty() { vec!["no rule says that it may run".to_owned()] } else { said };
     let card = state
         .args
         .as_ref()
-        .zip(state.tool.present_call())
+        .zip(state.tool().present_call())
         .and_then(|(args, present)| crate::tool::caught(|| present(args)).ok());
     Question {
         call_id: state.call.id.clone(),
-        tool: state.tool.name().to_owned(),
+        tool: state.tool().name().to_owned(),
         arguments: state.redacted(),
         card,
         reasons,

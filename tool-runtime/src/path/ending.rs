@@ -1,24 +1,12 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::State;
-use crate::call::{Code, Content, ToolCall};
-use crate::ledger::Verdict;
-use crate::tool::{ErasedArgs, HostTool};
+use crate::call::{Code, Content};
 
 /// How a call ended, at whatever stage. Every ending settles the same way.
 #[derive(Debug)]
 #[must_use = "a call that isn't settled leaves the model without a result"]
-pub struct Ending(pub(super) Box<Ended>);
-
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) call: ToolCall,
-    pub(super) tool: Option<HostTool>,
-    pub(super) args: Option<ErasedArgs>,
-    pub(super) verdict: Option<Arc<Verdict>>,
-    pub(super) end: End,
-}
+pub struct Ending(pub(super) Box<State>);
 
 #[derive(Debug)]
 pub(super) struct End {
@@ -34,57 +22,37 @@ pub(super) struct End {
 
 impl End {
     pub(super) fn new(code: Code, content: impl Into<Content>) -> Self {
-        End {
-            code,
-            content: content.into(),
-            value: None,
-            started: false,
-            took: Duration::ZERO,
-            detail: None,
-        }
+        End { code, content: content.into(), value: None, started: false, took: Duration::ZERO, detail: None }
     }
 
     pub(super) fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
+
+    /// What an ending without an end would be: there is none.
+    pub(super) fn lost() -> Self {
+        End::new(Code::HostError, "The call could not be run.")
+    }
 }
 
 impl Ending {
-    pub(super) fn of(state: State, end: End) -> Self {
-        let State {
-            call,
-            tool,
-            args,
-            verdict,
-            ..
-        } = state;
-        Ending(Box::new(Ended {
-            call,
-            tool: Some(tool),
-            args,
-            verdict,
-            end,
-        }))
+    pub(super) fn of(mut state: Box<State>, end: End) -> Self {
+        state.end = Some(end);
+        Ending(state)
     }
 
-    pub(super) fn without_state(call: ToolCall, tool: Option<HostTool>, end: End) -> Self {
-        Ending(Box::new(Ended {
-            call,
-            tool,
-            args: None,
-            verdict: None,
-            end,
-        }))
+    pub(super) fn end(&mut self) -> &mut End {
+        self.0.end.get_or_insert_with(End::lost)
     }
 
     /// The stable code.
     pub fn code(&self) -> Code {
-        self.0.end.code
+        self.0.end.as_ref().map_or(Code::HostError, |end| end.code)
     }
 
     /// The body had begun, so its effects may have happened.
     pub fn started(&self) -> bool {
-        self.0.end.started
+        self.0.end.as_ref().is_some_and(|end| end.started)
     }
 }

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::ending::{End, Ending};
 use super::permit::Permit;
 use crate::call::Code;
 use crate::execute::{Ended, run_body};
-use crate::tool::{Body, BodyResult, CallContext};
+use crate::tool::{Body, BodyResult, CallContext, HostTool};
 
 /// What running a call came to.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub struct Outcome(pub(super) Ending);
 impl Outcome {
     /// How it ended.
     pub fn code(&self) -> Code {
-        self.0.0.end.code
+        self.0.code()
     }
 }
 
@@ -36,12 +37,9 @@ impl Permit {
         let Permit(mut state) = self;
         let Some(args) = state.args.take() else {
             // A permit has arguments from its beginning to here.
-            return Outcome(Ending::of(
-                *state,
-                End::new(Code::HostError, "The call could not be run."),
-            ));
+            return Outcome(Ending::of(state, End::new(Code::HostError, "The call could not be run.")));
         };
-        let tool = state.tool.clone();
+        let tool = state.tool().clone();
         let budget = tool.timeout();
         let begun = Instant::now();
         let deadline = budget.and_then(|budget| begun.checked_add(budget));
@@ -52,71 +50,58 @@ impl Permit {
             std::mem::take(&mut state.host),
             token.clone(),
         );
-        let ended = run_body(tool.run(), Body { args, cx: cx.clone() }, budget, token.as_ref(), &cx).await;
+        let span = tracing::info_span!(
+            target: "tool_runtime",
+            "execute_tool",
+            "gen_ai.operation.name" = "execute_tool",
+            "gen_ai.tool.name" = tool.name(),
+            "gen_ai.tool.call.id" = state.call.id.as_str(),
+        );
+        let body = Body { args, cx: cx.clone() };
+        let ended = run_body(tool.run(), body, begun, budget, token.as_ref(), &cx).instrument(span).await;
         let end = narrate(&tool, ended);
-        Outcome(Ending::of(
-            *state,
-            End {
-                took: begun.elapsed(),
-                ..end
-            },
-        ))
+        Outcome(Ending::of(state, End { took: begun.elapsed(), ..end }))
     }
 }
 
-/// Effects may have happened, as every text says after which they may.
-const MAY_HAVE_RUN: &str = "Its effects may have happened; look before you call it again.";
+/// What a text says after which effects may have happened.
+fn effects(tool: &HostTool) -> &'static str {
+    if tool.hints().read_only {
+        "It changes nothing, so it may be called again."
+    } else {
+        "Its effects may have happened; look before you call it again."
+    }
+}
 
 /// What the model reads of an outcome, and what the host does.
-fn narrate(tool: &crate::tool::HostTool, ended: Ended) -> End {
-    let name = tool.name();
+fn narrate(tool: &HostTool, ended: Ended) -> End {
+    let (name, effects) = (tool.name(), effects(tool));
     let end = match ended {
-        Ended::Body(BodyResult::Success(success)) => End {
-            value: Some(success.value),
-            ..End::new(Code::Ok, success.content)
-        },
+        Ended::Body(BodyResult::Success(success)) => {
+            End { value: Some(success.value), ..End::new(Code::Ok, success.content) }
+        }
         Ended::Body(BodyResult::Failed(error)) => {
-            let chain: Vec<&str> = std::iter::once(error.message.as_str())
-                .chain(error.causes.iter().map(String::as_str))
-                .collect();
-            let said = if tool.shows_causes() {
-                chain.join(": ")
-            } else {
-                error.message.clone()
-            };
-            let said = if said.trim().is_empty() {
-                format!("`{name}` failed.")
-            } else {
-                said
-            };
+            let chain = chain(&error.message, &error.causes);
+            let said = if tool.shows_causes() { chain.clone() } else { error.message };
+            let said = if said.trim().is_empty() { format!("`{name}` failed.") } else { said };
             let end = End::new(Code::ToolError, said);
-            if error.causes.is_empty() {
-                end
-            } else {
-                end.with_detail(chain.join(": "))
-            }
+            if error.causes.is_empty() { end } else { end.with_detail(chain) }
         }
         Ended::Body(BodyResult::InvalidOutput { error, host }) => {
             End::new(Code::InvalidOutput, error.to_string()).with_detail(host)
         }
-        Ended::Panicked(message) => End::new(Code::Panicked, format!("`{name}` failed unexpectedly. {MAY_HAVE_RUN}"))
+        Ended::Panicked(message) => End::new(Code::Panicked, format!("`{name}` failed unexpectedly. {effects}"))
             .with_detail(format!("panicked: {message}")),
         Ended::TimedOut { budget, still_running } => {
             let still = if still_running { " It may still be running." } else { "" };
             End::new(
                 Code::Timeout,
-                format!(
-                    "`{name}` was stopped after its time budget of {}.{still} {MAY_HAVE_RUN}",
-                    shown(budget)
-                ),
+                format!("`{name}` was stopped after its time budget of {}.{still} {effects}", shown(budget)),
             )
         }
         Ended::Cancelled { still_running } => {
             let still = if still_running { " It may still be running." } else { "" };
-            End::new(
-                Code::Cancelled,
-                format!("`{name}` was cancelled while it ran.{still} {MAY_HAVE_RUN}"),
-            )
+            End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran.{still} {effects}"))
         }
         Ended::CancelledBeforeStart => {
             return End::new(
@@ -133,6 +118,11 @@ fn narrate(tool: &crate::tool::HostTool, ended: Ended) -> End {
         }
     };
     End { started: true, ..end }
+}
+
+/// An error and its causes on one line.
+fn chain(message: &str, causes: &[String]) -> String {
+    causes.iter().fold(message.to_owned(), |chain, cause| format!("{}: {cause}", chain.trim_end_matches('.')))
 }
 
 /// A span of time as a person says it.

@@ -18,15 +18,12 @@ pub struct Permit(pub(super) Box<State>);
 impl Permit {
     /// The tool that may run.
     pub fn tool(&self) -> &HostTool {
-        &self.0.tool
+        self.0.tool()
     }
 
     /// May it overlap other calls? Judged by the arguments, and only an explicit yes counts.
     pub fn is_concurrency_safe(&self) -> bool {
-        self.0
-            .args
-            .as_ref()
-            .is_some_and(|args| self.0.tool.is_concurrency_safe(args))
+        self.0.args.as_ref().is_some_and(|args| self.0.tool().is_concurrency_safe(args))
     }
 }
 
@@ -47,7 +44,7 @@ impl Recorded {
 
 #[cold]
 fn blocked(state: Box<State>, code: Code) -> Ending {
-    let tool = state.tool.name();
+    let tool = state.tool().name();
     let reasons = |reasons: &[std::borrow::Cow<'static, str>]| reasons.join("; ");
     let said = match code {
         Code::Denied => format!(
@@ -72,17 +69,10 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
             format!("`{tool}` has not run yet: a person has been asked about this call, and the answer comes later.")
         }
         Code::Unanswered => {
-            let open: Vec<String> = state
-                .unknowns
-                .iter()
-                .map(|unknown| format!("`{}`", unknown.path()))
-                .collect();
-            format!(
-                "`{tool}` did not run: nobody has said yet what {} should be. Ask the user.",
-                open.join(", ")
-            )
+            let open: Vec<String> = state.unknowns.iter().map(|unknown| format!("`{}`", unknown.path())).collect();
+            format!("`{tool}` did not run: nobody has said yet what {} should be. Ask the user.", open.join(", "))
         }
         _ => format!("`{tool}` did not run: something that has to be known before is not."),
     };
-    Ending::of(*state, End::new(code, said))
+    Ending::of(state, End::new(code, said))
 }

@@ -7,6 +7,7 @@ use super::decide::Decided;
 use super::ending::{End, Ending};
 use super::state::{Approval, State};
 use crate::call::Code;
+use crate::gate::Ruling;
 use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
 use crate::tool::{CatchPanic, caught};
 
@@ -58,30 +59,19 @@ impl Asked {
 }
 
 async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
+    let (kind, reasons) = (kind(&state), reasons(&state.ruling));
+    let open = state.unknowns.iter().map(|unknown| unknown.path().to_pointer()).collect();
+    // The values are read: the text moves on into the record, unless it has secrets.
+    let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
     let verdict = Arc::new(Verdict::new(VerdictParts {
         call_id: state.call.id.clone(),
-        tool: state.tool.name().to_owned(),
-        definition: *state.tool.digest(),
+        tool: state.call.name.clone(),
+        definition: *state.tool().digest(),
         revision: state.revision,
-        // The values are read: the text moves on into the record, unless it has secrets.
-        arguments: if state.tool.built().has_secrets() {
-            state.redacted()
-        } else {
-            std::mem::take(&mut state.walked.text)
-        },
-        kind: kind(&state),
-        reasons: state
-            .ruling
-            .denied
-            .iter()
-            .chain(&state.ruling.asked)
-            .map(ToString::to_string)
-            .collect(),
-        open: state
-            .unknowns
-            .iter()
-            .map(|unknown| unknown.path().to_pointer())
-            .collect(),
+        arguments,
+        kind,
+        reasons,
+        open,
     }));
     state.verdict = Some(Arc::clone(&verdict));
     match append(ledger, Entry::Verdict(verdict)).await {
@@ -89,22 +79,21 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         Err(detail) => {
             let said = format!(
                 "`{}` did not run: the host could not record the call. This is not the call's fault.",
-                state.tool.name()
+                state.tool().name()
             );
-            Err(Ending::of(
-                *state,
-                End::new(Code::NotRecorded, said).with_detail(detail),
-            ))
+            Err(Ending::of(state, End::new(Code::NotRecorded, said).with_detail(detail)))
         }
     }
+}
+
+fn reasons(ruling: &Ruling) -> Vec<String> {
+    ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect()
 }
 
 /// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
 pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
     let describe = |error: LedgerError| {
-        let cause = std::error::Error::source(&error)
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         format!("{error}: {cause}")
     };
     match caught(|| ledger.append(entry)) {

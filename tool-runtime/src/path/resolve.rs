@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::ending::{End, Ending};
-use super::state::{Approval, State};
+use super::state::State;
 use crate::call::{Code, ToolCall};
-use crate::gate::Ruling;
 use crate::registry::Registry;
-use crate::schema::{Walked, text};
+use crate::schema::text;
 use crate::tool::HostTool;
 
 /// A call of a known tool, with the definition that it will be judged by.
@@ -23,7 +22,7 @@ impl Proposed {
 
     /// The tool that it names.
     pub fn tool(&self) -> &HostTool {
-        &self.0.tool
+        self.0.tool()
     }
 }
 
@@ -57,31 +56,13 @@ impl Registry {
         let Some(tool) = self.get(&call.name) else {
             return Err(self.unknown(call));
         };
-        if tool.schema().defer() && !loaded.has(tool.name()) {
-            let end = End::new(
-                Code::NotLoaded,
-                format!(
-                    "`{}` is not loaded yet, and it did not run. Search for it first.",
-                    tool.name()
-                ),
-            );
-            return Err(Ending::without_state(call, Some(tool.clone()), end));
+        let loadable = !tool.schema().defer() || loaded.has(tool.name());
+        let state = Box::new(State::new(call, Some(tool.clone()), self.state().clone()));
+        if !loadable {
+            let said = format!("`{}` is not loaded yet, and it did not run. Search for it first.", tool.name());
+            return Err(Ending::of(state, End::new(Code::NotLoaded, said)));
         }
-        Ok(Proposed(Box::new(State {
-            tool: tool.clone(),
-            host: self.state().clone(),
-            call,
-            walked: Walked {
-                text: String::new(),
-                members: Vec::new(),
-            },
-            args: None,
-            revision: 1,
-            unknowns: Vec::new(),
-            ruling: Ruling::default(),
-            approval: Approval::NotAsked,
-            verdict: None,
-        })))
+        Ok(Proposed(state))
     }
 
     #[cold]
@@ -93,6 +74,6 @@ impl Registry {
                 "There is no tool named `{name}`, and nothing was run. Call one of the tools that you were given."
             ),
         };
-        Ending::without_state(call, None, End::new(Code::UnknownTool, said))
+        Ending::of(Box::new(State::new(call, None, self.state().clone())), End::new(Code::UnknownTool, said))
     }
 }

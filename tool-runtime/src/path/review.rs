@@ -33,29 +33,19 @@ impl Outcome {
     /// Has it looked at.
     #[must_use = "a call that isn't settled leaves the model without a result"]
     pub fn review(mut self, review: &dyn Review) -> Outcome {
-        let end = &self.0.0.end;
-        let seen = StoredResult {
-            code: end.code,
-            content: end.content.clone(),
-            is_error: end.code != Code::Ok,
-        };
+        let end = self.0.end();
+        let seen = StoredResult { code: end.code, content: end.content.clone(), is_error: end.code != Code::Ok };
         let reviewed = caught(|| review.review(&seen)).unwrap_or_else(|panic| {
             tracing::error!(target: "tool_runtime", panic, "a review panicked; the result is withheld");
-            Reviewed::Withhold(Content::text(
-                "The result was withheld. The tool ran; its effects may have happened.",
-            ))
+            Reviewed::Withhold(Content::text("The result was withheld. The tool ran; its effects may have happened."))
         });
-        let end = &mut self.0.0.end;
+        let end = self.0.end();
         match reviewed {
             Reviewed::Accept => {}
             Reviewed::Replace(content) => end.content = content,
             Reviewed::Withhold(content) => {
                 let End { started, took, .. } = *end;
-                *end = End {
-                    started,
-                    took,
-                    ..End::new(Code::Withheld, content)
-                };
+                *end = End { started, took, ..End::new(Code::Withheld, content) };
             }
         }
         self

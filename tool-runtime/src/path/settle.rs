@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::ending::{End, Ended, Ending};
+use super::ending::{End, Ending};
 use super::record::append;
+use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
 use crate::schema::text;
-use crate::tool::{ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
+use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
 pub const DEFAULT_RESULT_CAP: usize = 100_000;
@@ -47,44 +48,17 @@ impl Ending {
     /// Finalises the content, cuts it to `cap` bytes, and writes the record down.
     ///
     /// A record that can't be written is reported through `tracing`; the result stands.
-    pub async fn settle(self, ledger: &dyn Ledger, cap: usize) -> Settled {
-        let Ended {
-            call,
-            tool,
-            args,
-            verdict,
-            end,
-        } = *self.0;
-        let end = match &tool {
-            Some(tool) => finalize(tool, args.as_ref(), end),
-            None => end,
-        };
-        let End {
-            code,
-            content,
-            value,
-            started,
-            took,
-            detail,
-        } = end;
-        let (content, whole) = capped(content, cap, call.id.as_str());
-        let is_error = code != Code::Ok;
-        let stored = StoredResult {
-            code,
-            content,
-            is_error,
-        };
-        let card = tool.as_ref().zip(args.as_ref()).and_then(|(tool, args)| {
-            let present = tool.present_result()?;
-            caught(|| present(args, &stored))
-                .map_err(|panic| broken(tool, "present_result", &panic))
-                .ok()
-        });
+    pub async fn settle(mut self, ledger: &dyn Ledger, cap: usize) -> Settled {
+        self.end();
+        let Ending(mut state) = self;
+        let (card, whole) = prepare(&mut state, cap);
+        let State { call, verdict, end, .. } = *state;
+        let End { code, content, value, started, took, detail } = end.unwrap_or_else(End::lost);
         let result = ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
-            content: stored.content.clone(),
-            is_error,
+            content: content.clone(),
+            is_error: code != Code::Ok,
         };
         let record = Arc::new(Record::new(RecordParts {
             call_id: call.id,
@@ -93,7 +67,7 @@ impl Ending {
             started,
             took,
             verdict,
-            content: stored.content,
+            content,
             whole,
             detail,
             card,
@@ -105,64 +79,101 @@ impl Ending {
     }
 }
 
+/// The last changes to the content, and the card. Gives the whole of a content that was cut.
+fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
+    let tool = state.tool.clone();
+    let present = tool.as_ref().and_then(HostTool::present_result);
+    // The body has used its arguments up; who presents or finalises reads them from the record's text.
+    let args = match (&tool, state.args.take()) {
+        (_, Some(args)) => Some(args),
+        (Some(tool), None) if present.is_some() || tool.finalize().is_some() => {
+            state.verdict.as_ref().and_then(|_| tool.read_again(state.canonical()))
+        }
+        _ => None,
+    };
+    let Some(end) = &mut state.end else { return (None, None) };
+    if let Some(tool) = &tool {
+        finalize(tool, args.as_ref(), end);
+    }
+    let whole = cut(&mut end.content, cap, state.call.id.as_str());
+    let stored = || StoredResult { code: end.code, content: end.content.clone(), is_error: end.code != Code::Ok };
+    let card = tool.as_ref().zip(args.as_ref()).zip(present).and_then(|((tool, args), present)| {
+        caught(|| present(args, &stored())).map_err(|panic| broken(tool, "present_result", &panic)).ok()
+    });
+    (card, whole)
+}
+
 fn broken(tool: &HostTool, renderer: &'static str, panic: &str) {
     tracing::error!(target: "tool_runtime", tool = tool.name(), renderer, panic, "a renderer panicked");
 }
 
 /// Calls the tool's `finalize`, once for every call of a known tool.
-fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, mut end: End) -> End {
+fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, end: &mut End) {
     if let Some(finalize) = tool.finalize() {
-        let last = Final {
-            code: end.code,
-            content: &end.content,
-            is_error: end.code != Code::Ok,
-        };
+        let last = Final { code: end.code, content: &end.content, is_error: end.code != Code::Ok };
         match caught(|| finalize(args, &last)) {
             Ok(None) => {}
             Ok(Some(content)) => end.content = content,
             Err(panic) => {
                 broken(tool, "finalize", &panic);
                 // What it was about to change may be what must not be read.
-                let effects = if end.started {
-                    " Its effects may have happened."
-                } else {
-                    ""
-                };
+                let effects = if end.started { " Its effects may have happened." } else { "" };
                 let said = format!("The result of `{}` could not be prepared.{effects}", tool.name());
                 let detail = format!("`finalize` panicked: {panic}");
-                return End {
-                    started: end.started,
-                    took: end.took,
-                    ..End::new(Code::InvalidOutput, said).with_detail(detail)
-                };
+                let failed = End::new(Code::InvalidOutput, said).with_detail(detail);
+                *end = End { started: end.started, took: end.took, ..failed };
             }
         }
     }
     if end.content.is_empty() {
         end.content = Content::text(NO_OUTPUT);
     }
-    end
 }
 
-/// The head and tail of a text that is too long, and the whole of it for the host.
-fn capped(content: Content, cap: usize, handle: &str) -> (Content, Option<Content>) {
-    let Some(whole) = content.as_text().filter(|text| text.len() > cap) else {
-        return (content, None);
+/// Cuts a content that is too long. Gives the whole of it for the host.
+fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
+    let size = |block: &Block| match block {
+        Block::Text(text) => text.len(),
+        Block::Image { base64, .. } => base64.len(),
     };
-    let mark = |left_out: usize| {
-        format!(
-            "\n[… {left_out} bytes left out; the host has the whole as `{}` …]\n",
-            text::shown(handle, 64)
-        )
-    };
-    let room = cap.saturating_sub(mark(whole.len()).len());
+    if content.iter().map(size).sum::<usize>() <= cap {
+        return None;
+    }
+    let mut left = cap;
+    let blocks: Vec<Block> = content
+        .iter()
+        .map_while(|block| {
+            let room = left;
+            left = left.saturating_sub(size(block));
+            match block {
+                _ if room == 0 => None,
+                block if size(block) <= room => Some(block.clone()),
+                Block::Text(text) => Some(Block::Text(cut_text(text, room, handle).into())),
+                // Half an image is none.
+                Block::Image { base64, .. } => {
+                    let mark = mark(base64.len(), handle);
+                    Some(Block::Text(text::head(mark.trim(), room).into()))
+                }
+            }
+        })
+        .collect();
+    Some(std::mem::replace(content, Content::blocks(blocks)))
+}
+
+fn mark(left_out: usize, handle: &str) -> String {
+    format!("\n[… {left_out} bytes left out; the host has the whole as `{}` …]\n", text::shown(handle, 64))
+}
+
+/// The head and the tail of a text, and between them how much is missing.
+fn cut_text(whole: &str, cap: usize, handle: &str) -> String {
+    let room = cap.saturating_sub(mark(whole.len(), handle).len());
     let head = text::head(whole, room - room / 3);
     let tail = text::tail(whole, room / 3);
     let mut cut = String::with_capacity(cap);
     cut.push_str(head);
-    cut.push_str(&mark(whole.len() - head.len() - tail.len()));
+    cut.push_str(&mark(whole.len() - head.len() - tail.len(), handle));
     cut.push_str(tail);
     // A cap that hasn't even room for the mark gets as much of it as fits.
-    let cut: Arc<str> = text::head(&cut, cap).into();
-    (Content::blocks([Block::Text(cut)]), Some(content))
+    cut.truncate(text::head(&cut, cap).len());
+    cut
 }

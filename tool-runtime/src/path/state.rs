@@ -1,21 +1,22 @@
 use std::sync::Arc;
 
+use super::ending::End;
 use crate::call::ToolCall;
 use crate::checklist::Unknown;
 use crate::gate::{CallFacts, Ruling};
 use crate::ledger::Verdict;
-use crate::schema::Walked;
 use crate::tool::{ErasedArgs, HostState, HostTool};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
 /// it says what has been done.
 pub(crate) struct State {
     pub(super) call: ToolCall,
-    pub(super) tool: HostTool,
+    /// `None` only in the ending of a call whose tool nobody has.
+    pub(super) tool: Option<HostTool>,
     pub(super) host: HostState,
-    /// The canonical text. From `accept` on.
-    pub(super) walked: Walked,
-    /// The values read from it. `None` for a draft.
+    /// The canonical text, where it isn't the raw text itself. From `accept` on.
+    pub(super) canonical: Option<String>,
+    /// The values read from it. `None` for a draft, and once the body has them.
     pub(super) args: Option<ErasedArgs>,
     pub(super) revision: u32,
     /// From `check` on.
@@ -25,6 +26,8 @@ pub(crate) struct State {
     pub(super) approval: Approval,
     /// From `record` on.
     pub(super) verdict: Option<Arc<Verdict>>,
+    /// In an ending.
+    pub(super) end: Option<End>,
 }
 
 /// What asking a person has come to.
@@ -39,20 +42,61 @@ pub(super) enum Approval {
 }
 
 impl State {
+    pub(super) fn new(call: ToolCall, tool: Option<HostTool>, host: HostState) -> Self {
+        State {
+            call,
+            tool,
+            host,
+            canonical: None,
+            args: None,
+            revision: 1,
+            unknowns: Vec::new(),
+            ruling: Ruling::default(),
+            approval: Approval::NotAsked,
+            verdict: None,
+            end: None,
+        }
+    }
+
+    /// The tool of a call that was resolved.
+    pub(super) fn tool(&self) -> &HostTool {
+        match &self.tool {
+            Some(tool) => tool,
+            None => unreachable!("a stage after `resolve` has a tool"),
+        }
+    }
+
+    /// The canonical text. From `accept` on.
+    pub(super) fn canonical(&self) -> &str {
+        match (&self.canonical, &self.verdict) {
+            (Some(canonical), _) => canonical,
+            // It moved into the record, as far as it has no secrets.
+            (None, Some(verdict)) if !self.has_secrets() => verdict.arguments(),
+            (None, _) => self.call.arguments.text().unwrap_or_default(),
+        }
+    }
+
+    /// Moves the canonical text out.
+    pub(super) fn take_canonical(&mut self) -> String {
+        self.canonical.take().unwrap_or_else(|| self.call.arguments.take_text())
+    }
+
+    pub(super) fn has_secrets(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.built().has_secrets())
+    }
+
     pub(super) fn facts(&self) -> CallFacts<'_> {
-        CallFacts::new(&self.tool, &self.call.id, &self.walked.text)
+        CallFacts::new(self.tool(), &self.call.id, self.canonical())
     }
 
     /// The canonical text as it may be stored and shown.
     pub(super) fn redacted(&self) -> String {
-        self.tool.built().redact(&self.walked.text)
+        self.tool().built().redact(self.canonical())
     }
 }
 
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State")
-            .field("call", &self.call)
-            .finish_non_exhaustive()
+        f.debug_struct("State").field("call", &self.call).finish_non_exhaustive()
     }
 }

@@ -25,19 +25,12 @@ struct Inner {
 impl Registry {
     /// Begins an empty registry.
     pub fn builder() -> RegistryBuilder {
-        RegistryBuilder {
-            tools: Vec::new(),
-            state: HostState::default(),
-        }
+        RegistryBuilder { tools: Vec::new(), state: HostState::default() }
     }
 
     /// What a model sees of the tools, ordered by name. Tools whose loading is deferred are left out.
     pub fn schemas(&self) -> impl Iterator<Item = &ToolSchema> {
-        self.0
-            .tools
-            .iter()
-            .map(HostTool::schema)
-            .filter(|schema| !schema.defer())
+        self.0.tools.iter().map(HostTool::schema).filter(|schema| !schema.defer())
     }
 
     /// The tool of this name, which is compared byte for byte.
@@ -114,32 +107,20 @@ impl RegistryBuilder {
         for tool in self.tools {
             let name = tool.name().to_owned();
             if !crate::tool::is_legal_name(&name) {
-                faults.push(Fault {
-                    tool: name.clone(),
-                    kind: FaultKind::Name,
-                });
+                faults.push(Fault { tool: name.clone(), kind: FaultKind::Name });
             }
             for need in tool.host_needs() {
                 if !self.state.has(need.id()) {
-                    faults.push(Fault {
-                        tool: name.clone(),
-                        kind: FaultKind::MissingState(need.type_name()),
-                    });
+                    faults.push(Fault { tool: name.clone(), kind: FaultKind::MissingState(need.type_name()) });
                 }
             }
             for issue in tool.built().issues() {
-                faults.push(Fault {
-                    tool: name.clone(),
-                    kind: FaultKind::Schema(issue.clone()),
-                });
+                faults.push(Fault { tool: name.clone(), kind: FaultKind::Schema(issue.clone()) });
             }
             match by_name.entry(name.clone()) {
                 std::collections::btree_map::Entry::Occupied(first) => {
                     let modules = [first.get().module(), tool.module()];
-                    faults.push(Fault {
-                        tool: name,
-                        kind: FaultKind::Duplicate(modules),
-                    });
+                    faults.push(Fault { tool: name, kind: FaultKind::Duplicate(modules) });
                 }
                 std::collections::btree_map::Entry::Vacant(entry) => {
                     entry.insert(tool);
@@ -150,16 +131,8 @@ impl RegistryBuilder {
             return Err(RegistryError { faults });
         }
         let tools: Vec<HostTool> = by_name.into_values().collect();
-        let by_name = tools
-            .iter()
-            .enumerate()
-            .map(|(position, tool)| (tool.name().into(), position))
-            .collect();
-        Ok(Registry(Arc::new(Inner {
-            tools,
-            by_name,
-            state: self.state,
-        })))
+        let by_name = tools.iter().enumerate().map(|(position, tool)| (tool.name().into(), position)).collect();
+        Ok(Registry(Arc::new(Inner { tools, by_name, state: self.state })))
     }
 }
 

@@ -4,7 +4,7 @@
 //! once, so that the walker meets only plain nodes and unions. What can't be merged, and every
 //! keyword the walker doesn't know, is left to the `jsonschema` crate.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::format::Format;
 use super::hints;
@@ -13,6 +13,7 @@ use super::node::{
     ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Shape, StringRules,
     TYPE_SLOTS, Tag, Types, Union,
 };
+use super::normalise::{SIGNED_KEY, UNSIGNED_KEY};
 use super::walk::{canonical_any, canonical_at};
 
 /// A compiled schema, and what kept it from being enforced by the walker alone.
@@ -36,12 +37,7 @@ pub struct Issue {
 
 impl std::fmt::Display for Issue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "at `{}`: {}",
-            if self.pointer.is_empty() { "/" } else { &self.pointer },
-            self.what
-        )
+        write!(f, "at `{}`: {}", if self.pointer.is_empty() { "/" } else { &self.pointer }, self.what)
     }
 }
 
@@ -64,8 +60,33 @@ const ANNOTATIONS: [&str; 15] = [
     "contentMediaType",
 ];
 
+/// Keywords that the walker enforces.
+const NATIVE: [&str; 21] = [
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "format",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+];
+
 /// Keywords of the standard that only the `jsonschema` crate enforces.
-const FOREIGN: [&str; 20] = [
+const FOREIGN: [&str; 17] = [
     "pattern",
     "patternProperties",
     "propertyNames",
@@ -83,9 +104,6 @@ const FOREIGN: [&str; 20] = [
     "unevaluatedProperties",
     "$dynamicRef",
     "$recursiveRef",
-    "format",
-    "multipleOf",
-    "allOf",
 ];
 
 fn is_annotation(keyword: &str) -> bool {
@@ -98,51 +116,61 @@ const MAX_BRANCHES: usize = 256;
 /// How many nodes a schema may have once references with siblings were merged.
 const MAX_NODES: usize = 100_000;
 
-pub(crate) fn compile(schema: &Json) -> Compiled {
+/// Where a schema comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A Rust type: `unevaluatedProperties: false` stands only where the whole object is described.
+    RustType,
+    /// Somebody wrote it, and it means what the standard says.
+    Written,
+}
+
+pub(crate) fn compile(schema: &Json, origin: Origin) -> Compiled {
     let mut compiler = Compiler {
         document: schema,
+        origin,
         nodes: Vec::new(),
         links: HashMap::new(),
         foreign: Vec::new(),
+        foreign_nodes: HashSet::new(),
         issues: Vec::new(),
         depth: 0,
     };
     let root = compiler.node(schema, "");
-    let Compiler {
-        nodes,
-        mut foreign,
-        mut issues,
-        ..
-    } = compiler;
+    compiler.refuse_endless_references();
+    compiler.refuse_foreign_trials();
+    let Compiler { nodes, mut foreign, mut issues, .. } = compiler;
     foreign.sort();
     foreign.dedup();
+    let has_secrets = nodes.iter().any(|node| node.marks.secret);
+    let mut graph = Graph { nodes, root, has_secrets };
+    settle_defaults(&mut graph, &mut issues);
     issues.sort_by(|a, b| a.pointer.cmp(&b.pointer).then_with(|| a.what.cmp(&b.what)));
     issues.dedup();
-    let has_secrets = nodes.iter().any(|node| node.marks.secret);
-    let mut graph = Graph {
-        nodes,
-        root,
-        has_secrets,
-    };
-    settle_defaults(&mut graph, &mut issues);
     Compiled { graph, foreign, issues }
 }
 
 struct Compiler<'a> {
     document: &'a Json,
+    origin: Origin,
     nodes: Vec<Node>,
+    /// Nodes by the pointer they were reached by, or by the text of what was merged into them.
     links: HashMap<String, NodeId>,
     foreign: Vec<String>,
+    /// Nodes of which the walker knows only a part.
+    foreign_nodes: HashSet<NodeId>,
     issues: Vec<Issue>,
     depth: usize,
 }
 
 impl Compiler<'_> {
     fn issue(&mut self, pointer: &str, what: impl Into<String>) {
-        self.issues.push(Issue {
-            pointer: pointer.to_owned(),
-            what: what.into(),
-        });
+        self.issues.push(Issue { pointer: super::text::head(pointer, 256).to_owned(), what: what.into() });
+    }
+
+    /// Leaves a keyword to the `jsonschema` crate.
+    fn leave(&mut self, pointer: String) {
+        self.foreign.push(pointer);
     }
 
     fn push(&mut self, shape: Shape, marks: Marks) -> NodeId {
@@ -177,32 +205,112 @@ impl Compiler<'_> {
     fn object_schema(&mut self, schema: &Json, pointer: &str) -> NodeId {
         let marks = marks_of(schema);
         if let Some(reference) = schema.get("$ref") {
-            let alone = schema.as_object().is_some_and(|members| {
-                members
-                    .iter()
-                    .all(|(keyword, _)| keyword == "$ref" || is_annotation(keyword))
-            });
+            let alone = schema
+                .as_object()
+                .is_some_and(|members| members.iter().all(|(keyword, _)| keyword == "$ref" || is_annotation(keyword)));
             if alone {
                 let target = self.reference(reference, pointer);
-                return if marks == Marks::default() {
-                    target
-                } else {
-                    self.push(Shape::Link(target), marks)
-                };
+                return if marks == Marks::default() { target } else { self.push(Shape::Link(target), marks) };
             }
         }
+        if schema.get("$ref").is_none() && schema.get("allOf").is_none() {
+            return self.composed(schema, marks, pointer);
+        }
+        // What is merged may hold itself: it is known by its text, and reserved before it is merged.
+        let text = schema.to_string();
+        if let Some(&node) = self.links.get(&text) {
+            return node;
+        }
+        let node = self.any();
+        self.links.insert(text, node);
+        let content = self.composed(schema, marks, pointer);
+        self.nodes[node] = Node { shape: Shape::Link(content), marks: Marks::default() };
+        node
+    }
+
+    fn composed(&mut self, schema: &Json, marks: Marks, pointer: &str) -> NodeId {
+        let before = self.foreign.len();
         let Some((base, unions)) = self.gather(schema, pointer) else {
             // What the parts allow together can't be said in one node.
-            self.foreign.push(format!("{pointer}/allOf"));
-            return self.push(Shape::Plain(Box::new(Plain::any())), marks);
+            self.leave(format!("{pointer}/allOf"));
+            let node = self.push(Shape::Plain(Box::new(Plain::any())), marks);
+            self.foreign_nodes.insert(node);
+            return node;
         };
         match unions.split_first() {
             None => {
                 let plain = self.plain(&base, pointer);
-                self.push(Shape::Plain(Box::new(plain)), marks)
+                let node = self.push(Shape::Plain(Box::new(plain)), marks);
+                if self.foreign.len() > before {
+                    self.foreign_nodes.insert(node);
+                }
+                node
             }
             Some((first, rest)) => self.union(&base, first, rest, marks, pointer),
         }
+    }
+
+    /// A value can't be checked by a schema that asks first whether it is right by itself.
+    fn refuse_endless_references(&mut self) {
+        for start in 0..self.nodes.len() {
+            let mut pending = self.stays(start);
+            let mut seen = HashSet::new();
+            while let Some(node) = pending.pop() {
+                if node == start {
+                    self.issue("", "references lead to each other without end");
+                    self.nodes[start] = Node { shape: Shape::Plain(Box::new(Plain::any())), marks: Marks::default() };
+                    break;
+                }
+                if seen.insert(node) {
+                    pending.extend(self.stays(node));
+                }
+            }
+        }
+    }
+
+    /// The nodes that judge the very value that this one judges.
+    fn stays(&self, node: NodeId) -> Vec<NodeId> {
+        match &self.nodes[node].shape {
+            Shape::Link(target) => vec![*target],
+            Shape::Union(union) => union.branches.clone(),
+            Shape::Plain(_) => Vec::new(),
+        }
+    }
+
+    /// Which form a value has is found by trying; a form that only the `jsonschema` crate can judge
+    /// can't be tried.
+    fn refuse_foreign_trials(&mut self) {
+        if self.foreign_nodes.is_empty() {
+            return;
+        }
+        let mut found = false;
+        for node in &self.nodes {
+            let Shape::Union(union) = &node.shape else { continue };
+            for (slot, candidates) in union.by_type.iter().enumerate() {
+                let tried = candidates.len() > 1 && !(slot == TYPE_SLOTS.len() - 1 && union.tag.is_some());
+                found |= tried && candidates.iter().any(|&branch| self.reaches_foreign(union.branches[branch]));
+            }
+        }
+        if found {
+            self.issue("", "forms that can't be told apart hold a keyword that only the `jsonschema` crate enforces");
+        }
+    }
+
+    fn reaches_foreign(&self, start: NodeId) -> bool {
+        let mut pending = vec![start];
+        let mut seen = HashSet::new();
+        while let Some(node) = pending.pop() {
+            if self.foreign_nodes.contains(&node) {
+                return true;
+            }
+            if seen.insert(node) {
+                pending.extend(self.stays(node));
+                if let Shape::Plain(plain) = &self.nodes[node].shape {
+                    pending.extend(plain.inner());
+                }
+            }
+        }
+        false
     }
 
     /// The node of a local reference, compiled once.
@@ -217,14 +325,7 @@ impl Compiler<'_> {
         let node = self.push(Shape::Plain(Box::new(Plain::any())), Marks::default());
         self.links.insert(target.clone(), node);
         let content = self.node(&schema, &target);
-        if content == node {
-            self.issue(pointer, "a reference that leads only to itself");
-            return node;
-        }
-        self.nodes[node] = Node {
-            shape: Shape::Link(content),
-            marks: Marks::default(),
-        };
+        self.nodes[node] = Node { shape: Shape::Link(content), marks: Marks::default() };
         node
     }
 
@@ -287,11 +388,7 @@ impl Compiler<'_> {
                 match rest.remove(keyword) {
                     None => {}
                     Some(Json::Array(branches)) if !branches.is_empty() => {
-                        unions.push(UnionOf {
-                            branches,
-                            exactly_one,
-                            place: format!("{place}/{keyword}"),
-                        });
+                        unions.push(UnionOf { branches, exactly_one, place: format!("{place}/{keyword}") });
                     }
                     Some(_) => self.issue(&format!("{place}/{keyword}"), "has to be a non-empty array"),
                 }
@@ -308,9 +405,8 @@ impl Compiler<'_> {
         let mut branches = Vec::new();
         for (index, branch) in first.branches.iter().enumerate() {
             let place = format!("{}/{index}", first.place);
-            let bare = base
-                .as_object()
-                .is_some_and(|members| members.iter().all(|(keyword, _)| is_annotation(keyword)));
+            let bare =
+                base.as_object().is_some_and(|members| members.iter().all(|(keyword, _)| is_annotation(keyword)));
             if bare && rest.is_empty() {
                 branches.push(self.node(branch, &place));
                 continue;
@@ -319,10 +415,7 @@ impl Compiler<'_> {
             let mut parts = vec![base.clone(), branch.clone()];
             for union in rest {
                 let keyword = if union.exactly_one { "oneOf" } else { "anyOf" };
-                parts.push(Json::Object(vec![(
-                    keyword.into(),
-                    Json::Array(union.branches.clone()),
-                )]));
+                parts.push(Json::Object(vec![(keyword.into(), Json::Array(union.branches.clone()))]));
             }
             let merged = Json::Object(vec![("allOf".into(), Json::Array(parts))]);
             branches.push(self.node(&merged, &place));
@@ -366,11 +459,7 @@ impl Compiler<'_> {
                 words.push(text);
             }
         }
-        Some(Plain {
-            types: Types::STRING,
-            one_of: Some(words),
-            ..Plain::any()
-        })
+        Some(Plain { types: Types::STRING, one_of: Some(words), ..Plain::any() })
     }
 
     /// How to find the branch of a value without trying them all.
@@ -383,19 +472,12 @@ impl Compiler<'_> {
                 }
             }
         }
-        let objects: Option<Vec<(usize, &ObjectRules)>> = by_type[5]
-            .iter()
-            .map(|&index| Some((index, self.object_rules(branches[index], 0)?)))
-            .collect();
+        let objects: Option<Vec<(usize, &ObjectRules)>> =
+            by_type[5].iter().map(|&index| Some((index, self.object_rules(branches[index], 0)?))).collect();
         let tag = objects
             .filter(|objects| objects.len() > 1)
             .and_then(|objects| self.value_tag(&objects).or_else(|| name_tag(&objects)));
-        Union {
-            branches,
-            exactly_one,
-            by_type,
-            tag,
-        }
+        Union { branches, exactly_one, by_type, tag }
     }
 
     fn follow(&self, node: NodeId, steps: usize) -> Option<&Node> {
@@ -409,15 +491,14 @@ impl Compiler<'_> {
     fn types_of(&self, node: NodeId, steps: usize) -> Types {
         match self.follow(node, 0).map(|node| &node.shape) {
             Some(Shape::Plain(plain)) => match &plain.one_of {
-                Some(words) => words
-                    .iter()
-                    .fold(Types::NONE, |types, word| types.with(type_of_text(word)))
-                    .both(plain.types),
+                Some(words) => {
+                    words.iter().fold(Types::NONE, |types, word| types.with(type_of_text(word))).both(plain.types)
+                }
                 None => plain.types,
             },
-            Some(Shape::Union(union)) if steps < 16 => union.branches.iter().fold(Types::NONE, |types, &branch| {
-                types.with(self.types_of(branch, steps + 1))
-            }),
+            Some(Shape::Union(union)) if steps < 16 => {
+                union.branches.iter().fold(Types::NONE, |types, &branch| types.with(self.types_of(branch, steps + 1)))
+            }
             _ => Types::ALL,
         }
     }
@@ -456,42 +537,22 @@ impl Compiler<'_> {
                     branches.push((word.clone(), index));
                 }
             }
-            return Some(Tag::Value {
-                property: candidate.name.clone(),
-                branches,
-            });
+            return Some(Tag::Value { property: candidate.name.clone(), branches });
         }
         None
     }
 
     fn plain(&mut self, schema: &Json, pointer: &str) -> Plain {
         for (keyword, _) in schema.as_object().unwrap_or_default() {
-            let known = is_annotation(keyword)
-                || FOREIGN.contains(&keyword.as_str())
-                || matches!(
-                    keyword.as_str(),
-                    "type"
-                        | "enum"
-                        | "const"
-                        | "minimum"
-                        | "maximum"
-                        | "exclusiveMinimum"
-                        | "exclusiveMaximum"
-                        | "minLength"
-                        | "maxLength"
-                        | "items"
-                        | "prefixItems"
-                        | "minItems"
-                        | "maxItems"
-                        | "uniqueItems"
-                        | "properties"
-                        | "required"
-                        | "additionalProperties"
-                        | "minProperties"
-                        | "maxProperties"
-                );
-            if !known {
-                self.issue(&format!("{pointer}/{keyword}"), "a keyword that nothing here enforces");
+            match keyword.as_str() {
+                "$id" if !pointer.is_empty() => {
+                    self.issue(&format!("{pointer}/$id"), "below the root, `$id` changes what every reference means");
+                }
+                keyword if NATIVE.contains(&keyword) || is_annotation(keyword) => {}
+                "unevaluatedProperties" if self.origin == Origin::RustType => {}
+                "patternProperties" if number_keys(schema).is_some() => {}
+                keyword if FOREIGN.contains(&keyword) => self.leave(format!("{pointer}/{keyword}")),
+                keyword => self.issue(&format!("{pointer}/{keyword}"), "a keyword that nothing here enforces"),
             }
         }
         let types = self.types(schema, pointer);
@@ -501,16 +562,8 @@ impl Compiler<'_> {
             one_of,
             number: self.number(schema, pointer).map(Box::new),
             string: self.string(schema, pointer).map(Box::new),
-            array: types
-                .has(Types::ARRAY)
-                .then(|| self.array(schema, pointer))
-                .flatten()
-                .map(Box::new),
-            object: types
-                .has(Types::OBJECT)
-                .then(|| self.object(schema, pointer))
-                .flatten()
-                .map(Box::new),
+            array: types.has(Types::ARRAY).then(|| self.array(schema, pointer)).flatten().map(Box::new),
+            object: types.has(Types::OBJECT).then(|| self.object(schema, pointer)).flatten().map(Box::new),
         }
     }
 
@@ -523,17 +576,11 @@ impl Compiler<'_> {
             Json::Array(names) => names,
             _ => &[],
         };
-        let types = names
-            .iter()
-            .map(|name| name.as_str().and_then(Types::named))
-            .collect::<Option<Vec<_>>>();
+        let types = names.iter().map(|name| name.as_str().and_then(Types::named)).collect::<Option<Vec<_>>>();
         match types {
             Some(types) if !types.is_empty() => types.into_iter().fold(Types::NONE, Types::with),
             _ => {
-                self.issue(
-                    &format!("{pointer}/type"),
-                    "has to be one or several of JSON Schema's type names",
-                );
+                self.issue(&format!("{pointer}/type"), "has to be one or several of JSON Schema's type names");
                 Types::ALL
             }
         }
@@ -569,10 +616,7 @@ impl Compiler<'_> {
         let value = schema.get(keyword)?;
         let count = value.as_number().and_then(|text| text.parse().ok());
         if count.is_none() {
-            self.issue(
-                &format!("{pointer}/{keyword}"),
-                "has to be a whole number that isn't negative",
-            );
+            self.issue(&format!("{pointer}/{keyword}"), "has to be a whole number that isn't negative");
         }
         count
     }
@@ -589,33 +633,22 @@ impl Compiler<'_> {
             Some(Number::Integer(step)) if step > 0 => {}
             Some(Number::Float(step)) if step > 0.0 => {
                 // A fraction of a fraction needs decimal arithmetic.
-                self.foreign.push(format!("{pointer}/multipleOf"));
+                self.leave(format!("{pointer}/multipleOf"));
                 rules.multiple_of = None;
             }
             Some(_) => self.issue(&format!("{pointer}/multipleOf"), "has to be larger than 0"),
             None => {}
         }
-        let NumberRules {
-            minimum,
-            maximum,
-            above,
-            below,
-            multiple_of,
-        } = &rules;
-        let any = [minimum, maximum, above, below, multiple_of]
-            .into_iter()
-            .any(Option::is_some);
+        let NumberRules { minimum, maximum, above, below, multiple_of } = &rules;
+        let any = [minimum, maximum, above, below, multiple_of].into_iter().any(Option::is_some);
         any.then_some(rules)
     }
 
     fn string(&mut self, schema: &Json, pointer: &str) -> Option<StringRules> {
-        if schema.get("pattern").is_some() {
-            self.foreign.push(format!("{pointer}/pattern"));
-        }
         let format = schema.get("format").and_then(|name| {
             let known = name.as_str().and_then(Format::named);
             if known.is_none() {
-                self.foreign.push(format!("{pointer}/format"));
+                self.leave(format!("{pointer}/format"));
             }
             known
         });
@@ -628,11 +661,6 @@ impl Compiler<'_> {
     }
 
     fn array(&mut self, schema: &Json, pointer: &str) -> Option<ArrayRules> {
-        for keyword in ["contains", "unevaluatedItems"] {
-            if schema.get(keyword).is_some() {
-                self.foreign.push(format!("{pointer}/{keyword}"));
-            }
-        }
         let mut prefix = Vec::new();
         match schema.get("prefixItems") {
             None => {}
@@ -681,11 +709,6 @@ impl Compiler<'_> {
         ]
         .iter()
         .any(|keyword| schema.get(keyword).is_some());
-        for keyword in ["propertyNames", "dependentRequired", "dependentSchemas", "dependencies"] {
-            if schema.get(keyword).is_some() {
-                self.foreign.push(format!("{pointer}/{keyword}"));
-            }
-        }
         if !said {
             return None;
         }
@@ -717,10 +740,7 @@ impl Compiler<'_> {
             let node = match extra {
                 Extra::Any(node) | Extra::Integers { node, .. } => node,
                 Extra::Refused => {
-                    self.issue(
-                        &format!("{pointer}/required"),
-                        format!("`{name}` is required and can't be given"),
-                    );
+                    self.issue(&format!("{pointer}/required"), format!("`{name}` is required and can't be given"));
                     continue;
                 }
             };
@@ -762,11 +782,8 @@ impl Compiler<'_> {
             .map(|name| &**name)
             .collect();
         names.sort_unstable();
-        let twice: Vec<String> = names
-            .windows(2)
-            .filter(|pair| pair[0] == pair[1])
-            .map(|pair| pair[0].to_owned())
-            .collect();
+        let twice: Vec<String> =
+            names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned()).collect();
         for name in twice {
             self.issue(&format!("{pointer}/properties"), format!("`{name}` names two members"));
         }
@@ -785,28 +802,15 @@ impl Compiler<'_> {
     }
 
     fn extra(&mut self, schema: &Json, pointer: &str) -> Extra {
-        let closed = |value: Option<&Json>| value == Some(&Json::Bool(false));
+        let closed = |keyword| schema.get(keyword) == Some(&Json::Bool(false));
         let additional = schema.get("additionalProperties");
-        let refused = closed(additional) || closed(schema.get("unevaluatedProperties"));
-        if let Some(unevaluated) = schema.get("unevaluatedProperties")
-            && !matches!(unevaluated, Json::Bool(_))
-        {
-            self.foreign.push(format!("{pointer}/unevaluatedProperties"));
-        }
+        let refused =
+            closed("additionalProperties") || (closed("unevaluatedProperties") && self.origin == Origin::RustType);
         if let Some(patterns) = schema.get("patternProperties") {
-            // `schemars` describes maps with number keys so; these need no regular expression.
-            if let (Some([(pattern, value)]), true) = (patterns.as_object(), refused) {
-                let signed = match pattern.as_str() {
-                    r"^\d+$" => Some(false),
-                    r"^-?\d+$" => Some(true),
-                    _ => None,
-                };
-                if let Some(signed) = signed {
-                    let node = self.node(value, &format!("{pointer}/patternProperties"));
-                    return Extra::Integers { node, signed };
-                }
+            if let (Some(signed), Some([(_, value)])) = (number_keys(schema), patterns.as_object()) {
+                let node = self.node(value, &format!("{pointer}/patternProperties"));
+                return Extra::Integers { node, signed };
             }
-            self.foreign.push(format!("{pointer}/patternProperties"));
             return Extra::Any(self.any());
         }
         if refused {
@@ -819,6 +823,17 @@ impl Compiler<'_> {
     }
 }
 
+/// Are the members of an object named by whole numbers, and may these be negative? `schemars`
+/// describes maps with number keys so, and these need no regular expression.
+fn number_keys(schema: &Json) -> Option<bool> {
+    let patterns = schema.get("patternProperties").and_then(Json::as_object)?;
+    match (patterns, schema.get("additionalProperties")) {
+        ([(pattern, _)], Some(Json::Bool(false))) if pattern == UNSIGNED_KEY => Some(false),
+        ([(pattern, _)], Some(Json::Bool(false))) if pattern == SIGNED_KEY => Some(true),
+        _ => None,
+    }
+}
+
 struct UnionOf {
     branches: Vec<Json>,
     exactly_one: bool,
@@ -827,10 +842,7 @@ struct UnionOf {
 
 fn marks_of(schema: &Json) -> Marks {
     let set = |hint| schema.get(hint) == Some(&Json::Bool(true));
-    Marks {
-        secret: set(hints::SECRET),
-        path: set(hints::PATH),
-    }
+    Marks { secret: set(hints::SECRET), path: set(hints::PATH) }
 }
 
 fn type_of_text(canonical: &str) -> Types {
@@ -867,11 +879,7 @@ fn percent_decode(text: &str) -> String {
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
         let decoded = (first == b'%')
-            .then(|| {
-                std::str::from_utf8(after.get(..2)?)
-                    .ok()
-                    .and_then(|hex| u8::from_str_radix(hex, 16).ok())
-            })
+            .then(|| std::str::from_utf8(after.get(..2)?).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok()))
             .flatten();
         match decoded {
             Some(byte) => {
@@ -898,6 +906,17 @@ fn merge(a: Json, b: Json) -> Option<Json> {
     }
     let mut merged = Json::Object(a);
     let other = Json::Object(b);
+    let says = |schema: &Json, keyword| schema.get(keyword).is_some();
+    let elements = |schema: &Json| says(schema, "prefixItems") || says(schema, "items");
+    if elements(&merged) && elements(&other) && (says(&merged, "prefixItems") || says(&other, "prefixItems")) {
+        // What `items` speaks of depends on the `prefixItems` beside it.
+        return None;
+    }
+    let (names, others) = ("patternProperties", "additionalProperties");
+    if (says(&merged, names) && says(&other, others)) || (says(&other, names) && says(&merged, others)) {
+        // Nor does `additionalProperties` see the names of another part.
+        return None;
+    }
     merge_properties(&mut merged, &other);
     for (keyword, value) in other.as_object().unwrap_or_default() {
         let Some(mine) = merged.get(keyword).cloned() else {
@@ -915,14 +934,9 @@ fn merge(a: Json, b: Json) -> Option<Json> {
             "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => tighter(mine, value, true)?,
             "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => tighter(mine, value, false)?,
             "enum" => {
-                let other = value.as_array()?;
-                Json::Array(
-                    mine.as_array()?
-                        .iter()
-                        .filter(|word| other.contains(word))
-                        .cloned()
-                        .collect(),
-                )
+                let other: Vec<String> = value.as_array()?.iter().map(canonical_any).collect();
+                let both = mine.as_array()?.iter().filter(|word| other.contains(&canonical_any(word)));
+                Json::Array(both.cloned().collect())
             }
             "additionalProperties" | "items" => both_schemas(&mine, value),
             "uniqueItems" => Json::Bool(true),
@@ -946,22 +960,13 @@ fn both_schemas(a: &Json, b: &Json) -> Json {
 /// A member that only one side declares still has to please what the other says of further members.
 fn merge_properties(merged: &mut Json, other: &Json) {
     let none: &[(String, Json)] = &[];
-    let of = |schema: &Json| {
-        schema
-            .get("properties")
-            .and_then(Json::as_object)
-            .unwrap_or(none)
-            .to_vec()
-    };
+    let of = |schema: &Json| schema.get("properties").and_then(Json::as_object).unwrap_or(none).to_vec();
     let (mine, theirs) = (of(merged), of(other));
     let additional = |schema: &Json| schema.get("additionalProperties").cloned().unwrap_or(Json::Bool(true));
     let (my_extra, their_extra) = (additional(merged), additional(other));
     let mut properties = Vec::new();
     for (name, schema) in &mine {
-        let beside = theirs
-            .iter()
-            .find(|(other, _)| other == name)
-            .map_or(&their_extra, |(_, schema)| schema);
+        let beside = theirs.iter().find(|(other, _)| other == name).map_or(&their_extra, |(_, schema)| schema);
         properties.push((name.clone(), both_schemas(schema, beside)));
     }
     for (name, schema) in &theirs {
@@ -970,8 +975,10 @@ fn merge_properties(merged: &mut Json, other: &Json) {
         }
     }
     if !properties.is_empty() {
-        // What one side forbids isn't declared: it is refused like any other unknown member.
-        properties.retain(|(_, schema)| *schema != Json::Bool(false));
+        if both_schemas(&my_extra, &their_extra) == Json::Bool(false) {
+            // What one side forbids isn't declared: it is refused like any other unknown member.
+            properties.retain(|(_, schema)| *schema != Json::Bool(false));
+        }
         merged.set("properties", Json::Object(properties));
     }
 }
@@ -980,9 +987,9 @@ fn common_types(a: &Json, b: &Json) -> Option<Json> {
     let read = |value: &Json| -> Option<Types> {
         match value {
             Json::String(name) => Types::named(name),
-            Json::Array(names) => names.iter().try_fold(Types::NONE, |types, name| {
-                Some(types.with(Types::named(name.as_str()?)?))
-            }),
+            Json::Array(names) => {
+                names.iter().try_fold(Types::NONE, |types, name| Some(types.with(Types::named(name.as_str()?)?)))
+            }
             _ => None,
         }
     };
@@ -1003,11 +1010,7 @@ fn union_of_names(a: &Json, b: &Json) -> Option<Json> {
 
 fn tighter(a: Json, b: &Json, larger: bool) -> Option<Json> {
     let order = Number::parse(a.as_number()?)?.compare(Number::parse(b.as_number()?)?);
-    Some(if (order == std::cmp::Ordering::Less) == larger {
-        b.clone()
-    } else {
-        a
-    })
+    Some(if (order == std::cmp::Ordering::Less) == larger { b.clone() } else { a })
 }
 
 /// Brings defaults into canonical form, and learns what `null` means, once all nodes exist.
@@ -1044,12 +1047,9 @@ fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
 
 fn properties_of<T>(graph: &Graph, node: NodeId, mut read: impl FnMut(&Graph, &Property) -> T) -> Vec<T> {
     match &graph.nodes[node].shape {
-        Shape::Plain(plain) => plain
-            .object
-            .iter()
-            .flat_map(|object| &object.properties)
-            .map(|property| read(graph, property))
-            .collect(),
+        Shape::Plain(plain) => {
+            plain.object.iter().flat_map(|object| &object.properties).map(|property| read(graph, property)).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -25,10 +25,7 @@ pub(crate) fn got(raw: &str, secret: bool) -> String {
         return kind.to_owned();
     }
     let inner = raw.trim();
-    let inner = inner
-        .strip_prefix('"')
-        .and_then(|inner| inner.strip_suffix('"'))
-        .unwrap_or(inner);
+    let inner = inner.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(inner);
     if inner.chars().count() > QUOTED {
         return format!("{kind} of {} characters", inner.chars().count());
     }
@@ -72,11 +69,7 @@ pub(super) fn plain(graph: &Graph, plain: &Plain) -> String {
 }
 
 pub(super) fn number(plain: &Plain) -> String {
-    let kind = if plain.types.has(Types::FRACTION) {
-        "number"
-    } else {
-        "integer"
-    };
+    let kind = if plain.types.has(Types::FRACTION) { "number" } else { "integer" };
     let Some(rules) = &plain.number else {
         return kind.to_owned();
     };
@@ -116,7 +109,9 @@ fn bounds(rules: &NumberRules) -> String {
     }
 }
 
+/// `unit` in the singular; all of them take an `s`.
 fn range(min: Option<u64>, max: Option<u64>, unit: &str) -> Option<String> {
+    let unit = if max.or(min) == Some(1) { unit.to_owned() } else { format!("{unit}s") };
     Some(match (min, max) {
         (Some(min), Some(max)) if min == max => format!("{min} {unit}"),
         (Some(min), Some(max)) => format!("{min} to {max} {unit}"),
@@ -130,7 +125,7 @@ pub(super) fn string(rules: &StringRules) -> String {
     if let Some(format) = rules.format {
         return format.describe().to_owned();
     }
-    match range(rules.min_length, rules.max_length, "characters") {
+    match range(rules.min_length, rules.max_length, "character") {
         Some(length) => format!("string of {length}"),
         None => "string".to_owned(),
     }
@@ -156,14 +151,14 @@ fn array(graph: &Graph, rules: Option<&ArrayRules>) -> String {
 
 pub(super) fn array_length(rules: &ArrayRules) -> String {
     let tuple = (rules.items.is_none()).then_some(rules.prefix.len() as u64);
-    match range(rules.min.or(tuple), rules.max.or(tuple), "elements") {
+    match range(rules.min.or(tuple), rules.max.or(tuple), "element") {
         Some(length) => format!("array of {length}"),
         None => "array".to_owned(),
     }
 }
 
 pub(super) fn object_size(rules: &ObjectRules) -> String {
-    match range(rules.min, rules.max, "members") {
+    match range(rules.min, rules.max, "member") {
         Some(size) => format!("object of {size}"),
         None => "object".to_owned(),
     }
@@ -209,7 +204,7 @@ pub(super) fn union(graph: &Graph, union: &Union) -> String {
 }
 
 /// A member that isn't declared.
-pub(super) fn unknown(rules: &ObjectRules, key: &str, _secret: bool) -> What {
+pub(super) fn unknown(rules: &ObjectRules, key: &str) -> What {
     const SHOWN: usize = 24;
     let names = || rules.properties.iter().map(|property| &*property.name);
     What::Unknown {

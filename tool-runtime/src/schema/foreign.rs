@@ -35,12 +35,7 @@ impl Foreign {
     /// # Errors
     /// If the schema isn't one that the crate takes.
     pub(crate) fn new(schema: &Json, keywords: Vec<String>) -> Result<Self, Vec<Issue>> {
-        let refused = |what: String| {
-            vec![Issue {
-                pointer: keywords.first().cloned().unwrap_or_default(),
-                what,
-            }]
-        };
+        let refused = |what: String| vec![Issue { pointer: keywords.first().cloned().unwrap_or_default(), what }];
         let schema: serde_json::Value =
             serde_json::from_str(&schema.to_string()).map_err(|error| refused(error.to_string()))?;
         jsonschema::options()
@@ -76,13 +71,7 @@ impl Foreign {
     }
 
     fn keyword_value(&self, error: &jsonschema::ValidationError<'_>) -> String {
-        error
-            .schema_path()
-            .as_str()
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        error.schema_path().as_str().rsplit('/').next().unwrap_or_default().to_owned()
     }
 }
 
@@ -93,9 +82,6 @@ fn expected(error: &jsonschema::ValidationError<'_>, keyword: &str) -> String {
     match error.kind() {
         Kind::Pattern { pattern } => format!("a string that matches the pattern {}", super::text::shown(pattern, 120)),
         Kind::Format { format } => format!("a string of the format `{}`", super::text::shown(format, 40)),
-        _ => format!(
-            "a value for which `{}` of its schema holds",
-            super::text::shown(keyword, 40)
-        ),
+        _ => format!("a value for which `{}` of its schema holds", super::text::shown(keyword, 40)),
     }
 }

@@ -19,12 +19,7 @@ pub(crate) const ALIAS: &str = "x-tool-alias";
 const ALL: [&str; 5] = [SECRET, PATH, AUTHORED, ORDER, ALIAS];
 
 pub(super) fn aliases(schema: &Json) -> impl Iterator<Item = &str> {
-    schema
-        .get(ALIAS)
-        .and_then(Json::as_array)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(Json::as_str)
+    schema.get(ALIAS).and_then(Json::as_array).unwrap_or_default().iter().filter_map(Json::as_str)
 }
 
 /// Takes a hint's keywords out of a schema; its subschemas are the caller's.

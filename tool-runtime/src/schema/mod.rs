@@ -17,7 +17,7 @@ mod tool_schema;
 mod walk;
 
 pub use compile::Issue;
-pub(crate) use compile::{Compiled, compile};
+pub(crate) use compile::{Compiled, Origin, compile};
 pub(crate) use describe::got;
 pub use digest::Digest;
 pub(crate) use facing::sealed;

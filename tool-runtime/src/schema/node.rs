@@ -1,8 +1,8 @@
 //! A schema compiled into what the walker asks of a value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::json::Number;
+use super::json::{JsonPath, Number, Segment};
 
 pub(crate) type NodeId = usize;
 
@@ -20,11 +20,63 @@ impl Graph {
         self.has_secrets
     }
 
-    /// The rules of the root object. Empty where the root is none.
-    pub(crate) fn root_object(&self) -> Option<&ObjectRules> {
-        match &self.nodes[self.root].shape {
-            Shape::Plain(plain) => plain.object.as_deref(),
-            _ => None,
+    /// Is the value at a path a secret, or inside one, or does it hold one?
+    pub(crate) fn is_near_secret(&self, path: &JsonPath) -> bool {
+        if !self.has_secrets {
+            return false;
+        }
+        let mut here: HashSet<NodeId> = HashSet::from([self.root]);
+        for segment in path.segments() {
+            if self.with_links(&mut here) {
+                return true;
+            }
+            here = here.iter().flat_map(|&node| self.step(node, segment)).collect();
+        }
+        // What it holds, at any depth.
+        let mut seen = HashSet::new();
+        let mut pending: Vec<NodeId> = here.into_iter().collect();
+        while let Some(node) = pending.pop() {
+            if self.nodes[node].marks.secret {
+                return true;
+            }
+            if seen.insert(node) {
+                match &self.nodes[node].shape {
+                    Shape::Link(target) => pending.push(*target),
+                    Shape::Union(union) => pending.extend(&union.branches),
+                    Shape::Plain(plain) => pending.extend(plain.inner()),
+                }
+            }
+        }
+        false
+    }
+
+    /// Adds all nodes that judge the same value. Is one of them marked as a secret?
+    fn with_links(&self, nodes: &mut HashSet<NodeId>) -> bool {
+        let mut pending: Vec<NodeId> = nodes.iter().copied().collect();
+        while let Some(node) = pending.pop() {
+            let more = match &self.nodes[node].shape {
+                Shape::Link(target) => vec![*target],
+                Shape::Union(union) => union.branches.clone(),
+                Shape::Plain(_) => Vec::new(),
+            };
+            pending.extend(more.into_iter().filter(|&node| nodes.insert(node)));
+        }
+        nodes.iter().any(|&node| self.nodes[node].marks.secret)
+    }
+
+    /// The nodes that judge a part of a value.
+    fn step(&self, node: NodeId, segment: &Segment) -> Vec<NodeId> {
+        let Shape::Plain(plain) = &self.nodes[node].shape else { return Vec::new() };
+        match (segment, &plain.array, &plain.object) {
+            (Segment::Index(index), Some(array), _) => {
+                array.prefix.get(*index).copied().or(array.items).into_iter().collect()
+            }
+            (Segment::Key(key), _, Some(object)) => match (object.find(key), object.extra) {
+                (Some((position, _)), _) => vec![object.properties[position].node],
+                (None, Extra::Any(node) | Extra::Integers { node, .. }) => vec![node],
+                (None, Extra::Refused) => Vec::new(),
+            },
+            _ => Vec::new(),
         }
     }
 }
@@ -44,10 +96,7 @@ pub(crate) struct Marks {
 
 impl Marks {
     pub(super) fn and(self, inner: Marks) -> Marks {
-        Marks {
-            secret: self.secret || inner.secret,
-            path: self.path || inner.path,
-        }
+        Marks { secret: self.secret || inner.secret, path: self.path || inner.path }
     }
 }
 
@@ -136,22 +185,28 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    pub(super) fn any() -> Self {
-        Plain {
-            types: Types::ALL,
-            one_of: None,
-            number: None,
-            string: None,
-            array: None,
-            object: None,
+    /// The nodes that judge what is inside a value.
+    pub(super) fn inner(&self) -> Vec<NodeId> {
+        let mut inner = Vec::new();
+        if let Some(array) = &self.array {
+            inner.extend(array.prefix.iter().copied().chain(array.items));
         }
+        if let Some(object) = &self.object {
+            inner.extend(object.properties.iter().map(|property| property.node));
+            match object.extra {
+                Extra::Any(node) | Extra::Integers { node, .. } => inner.push(node),
+                Extra::Refused => {}
+            }
+        }
+        inner
+    }
+
+    pub(super) fn any() -> Self {
+        Plain { types: Types::ALL, one_of: None, number: None, string: None, array: None, object: None }
     }
 
     pub(super) fn never() -> Self {
-        Plain {
-            types: Types::NONE,
-            ..Plain::any()
-        }
+        Plain { types: Types::NONE, ..Plain::any() }
     }
 }
 
@@ -229,42 +284,23 @@ pub(crate) struct Union {
 }
 
 /// What `by_type` is indexed by.
-pub(super) const TYPE_SLOTS: [Types; 6] = [
-    Types::NULL,
-    Types::BOOLEAN,
-    Types::NUMBER,
-    Types::STRING,
-    Types::ARRAY,
-    Types::OBJECT,
-];
+pub(super) const TYPE_SLOTS: [Types; 6] =
+    [Types::NULL, Types::BOOLEAN, Types::NUMBER, Types::STRING, Types::ARRAY, Types::OBJECT];
 
 #[derive(Debug, Clone)]
 pub(crate) enum Tag {
     /// The value of this property, by canonical text (`#[serde(tag = …)]`).
-    Value {
-        property: Box<str>,
-        branches: Vec<(String, usize)>,
-    },
+    Value { property: Box<str>, branches: Vec<(String, usize)> },
     /// The name of the only property (serde's externally tagged form).
     Name { branches: Vec<(Box<str>, usize)> },
 }
 
 impl ObjectRules {
     /// Which declared property `key` names, and whether it does so by an alias.
-    /// `hint`: the property that comes next if members come in declared order.
-    #[inline]
-    pub(super) fn find(&self, key: &str, hint: usize) -> Option<(usize, bool)> {
-        if let Some(property) = self.properties.get(hint)
-            && *property.name == *key
-        {
-            return Some((hint, false));
-        }
+    pub(super) fn find(&self, key: &str) -> Option<(usize, bool)> {
         let position = match &self.index {
             Some(index) => *index.get(key)?,
-            None => self
-                .properties
-                .iter()
-                .position(|property| *property.name == *key || property.aliases.iter().any(|alias| **alias == *key))?,
+            None => self.properties.iter().position(|property| *property.name == *key)?,
         };
         Some((position, *self.properties[position].name != *key))
     }

@@ -1,5 +1,7 @@
 //! What `schemars` says of a type → the schema that is shown and enforced.
 
+use std::cmp::Ordering;
+
 use super::hints;
 use super::json::{Json, Number, cmp_utf16};
 
@@ -17,13 +19,7 @@ const ONE: [&str; 9] = [
 ];
 const ONE_MORE: &str = "else";
 const LISTS: [&str; 4] = ["prefixItems", "oneOf", "anyOf", "allOf"];
-const BY_NAME: [&str; 5] = [
-    "properties",
-    "patternProperties",
-    "$defs",
-    "definitions",
-    "dependentSchemas",
-];
+const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Applies `change` to every schema directly inside this one. Data (`default`, `enum`, `const`,
 /// `examples`) is never taken for a schema.
@@ -63,9 +59,8 @@ fn inline_parts(schema: &mut Json, definitions: &Json, part: bool, depth: usize)
             .and_then(Json::as_str)
             .and_then(|reference| reference.strip_prefix("#/$defs/"))
             .map(str::to_owned);
-        let content = target
-            .and_then(|name| definitions.get(&name))
-            .filter(|content| content.get("properties").is_some());
+        let content =
+            target.and_then(|name| definitions.get(&name)).filter(|content| content.get("properties").is_some());
         if let Some(content) = content.cloned() {
             schema.remove("$ref");
             let mut parts = match schema.remove("allOf") {
@@ -97,10 +92,9 @@ fn for_each_union(schema: &mut Json, change: &mut dyn FnMut(&str, &mut Json)) {
 fn normalise_within(schema: &mut Json, part: bool) {
     schema.remove("$schema");
     bounds_for_number_format(schema);
+    spell_number_keys(schema);
     order_members(schema);
-    let composed = ["oneOf", "anyOf", "allOf", "$ref", "if"]
-        .iter()
-        .any(|keyword| schema.get(keyword).is_some());
+    let composed = ["oneOf", "anyOf", "allOf", "$ref", "if"].iter().any(|keyword| schema.get(keyword).is_some());
     let described = schema.get("properties").is_some();
     let is_object = schema.get("type").and_then(Json::as_str) == Some("object");
     let open = ["additionalProperties", "unevaluatedProperties", "patternProperties"]
@@ -113,11 +107,7 @@ fn normalise_within(schema: &mut Json, part: bool) {
     });
     for_each_subschema_but_unions(schema, &mut |inner| normalise_within(inner, false));
     if (described || is_object) && !open && !part {
-        let keyword = if composed {
-            "unevaluatedProperties"
-        } else {
-            "additionalProperties"
-        };
+        let keyword = if composed { "unevaluatedProperties" } else { "additionalProperties" };
         schema.set(keyword, Json::Bool(false));
     }
 }
@@ -143,6 +133,7 @@ fn bounds_for_number_format(schema: &mut Json) {
     let Some(format) = schema.get("format").and_then(Json::as_str) else {
         return;
     };
+    let is_single = format == "float";
     let range: Option<(i128, i128)> = match format {
         "uint8" => Some((0, u8::MAX.into())),
         "uint16" => Some((0, u16::MAX.into())),
@@ -156,43 +147,63 @@ fn bounds_for_number_format(schema: &mut Json) {
         _ => return,
     };
     schema.remove("format");
-    if let Some((low, high)) = range {
-        let beyond = |keyword: &str, bound: i128, wanted: std::cmp::Ordering| {
-            schema
-                .get(keyword)
-                .and_then(Json::as_number)
-                .and_then(Number::parse)
-                .is_none_or(|declared| declared.compare(Number::Integer(bound)) == wanted)
-        };
-        let (set_low, set_high) = (
-            beyond("minimum", low, std::cmp::Ordering::Less),
-            beyond("maximum", high, std::cmp::Ordering::Greater),
-        );
-        if set_low {
-            schema.set("minimum", Json::integer(low));
-        }
-        if set_high {
-            schema.set("maximum", Json::integer(high));
+    let bounds = match (range, is_single) {
+        (Some((low, high)), _) => Some((Json::integer(low), Json::integer(high))),
+        // What is larger would be read as infinite. In the shortest spelling of `f32::MAX`, which is
+        // how an output has it.
+        (None, true) => Some((Json::Number("-3.4028235e+38".into()), Json::Number("3.4028235e+38".into()))),
+        (None, false) => None,
+    };
+    let Some((low, high)) = bounds else { return };
+    if is_beyond(schema, "minimum", &low, Ordering::Less) {
+        schema.set("minimum", low);
+    }
+    if is_beyond(schema, "maximum", &high, Ordering::Greater) {
+        schema.set("maximum", high);
+    }
+}
+
+/// Is there no declared bound, or one that lies outside the type's own?
+fn is_beyond(schema: &Json, keyword: &str, own: &Json, outside: Ordering) -> bool {
+    let parse = |value: &Json| value.as_number().and_then(Number::parse);
+    let declared = schema.get(keyword).and_then(parse);
+    declared.zip(parse(own)).is_none_or(|(declared, own)| declared.compare(own) == outside)
+}
+
+/// `schemars` lets the keys of a map with number keys be spelt in several ways. Two spellings of
+/// one key would be two members of what is judged and one of what runs.
+fn spell_number_keys(schema: &mut Json) {
+    let Json::Object(members) = schema else { return };
+    for (keyword, value) in members {
+        if let ("patternProperties", Json::Object(patterns)) = (keyword.as_str(), value) {
+            for (pattern, _) in patterns {
+                match pattern.as_str() {
+                    r"^\d+$" => UNSIGNED_KEY.clone_into(pattern),
+                    r"^-?\d+$" => SIGNED_KEY.clone_into(pattern),
+                    _ => {}
+                }
+            }
         }
     }
 }
 
+/// The keys of maps whose keys are whole numbers, each with one spelling.
+pub(super) const UNSIGNED_KEY: &str = r"^(0|[1-9]\d*)$";
+pub(super) const SIGNED_KEY: &str = r"^(0|-?[1-9]\d*)$";
+
 /// Members as the struct declares them; of types that don't tell their order, by name.
 fn order_members(schema: &mut Json) {
     let place = |schema: &Json| {
-        schema
-            .get(hints::ORDER)
-            .and_then(Json::as_number)
-            .and_then(|text| text.parse::<u64>().ok())
+        let declared = schema.get(hints::ORDER).and_then(Json::as_number).and_then(|text| text.parse::<u64>().ok());
+        // A tag comes before what it decides.
+        let tag = schema.get("const").map(|_| 0);
+        declared.map(|place| place + 1).or(tag)
     };
     if let Json::Object(members) = schema {
         for (keyword, value) in members.iter_mut() {
             if let ("properties", Json::Object(properties)) = (keyword.as_str(), value) {
                 properties.sort_by(|(a, x), (b, y)| {
-                    place(x)
-                        .unwrap_or(u64::MAX)
-                        .cmp(&place(y).unwrap_or(u64::MAX))
-                        .then_with(|| cmp_utf16(a, b))
+                    place(x).unwrap_or(u64::MAX).cmp(&place(y).unwrap_or(u64::MAX)).then_with(|| cmp_utf16(a, b))
                 });
             }
         }

@@ -19,11 +19,7 @@ pub(crate) enum What {
     /// The text is no JSON.
     Syntax { message: String },
     /// A value that the schema refuses.
-    Unexpected {
-        expected: String,
-        got: String,
-        suggestion: Option<String>,
-    },
+    Unexpected { expected: String, got: String, suggestion: Option<String>, hint: Option<&'static str> },
     /// A required member that isn't there.
     Missing { expected: String },
     /// A member that the schema doesn't have.
@@ -32,24 +28,19 @@ pub(crate) enum What {
     Twice { also: Option<String> },
 }
 
+impl What {
+    pub(crate) fn unexpected(expected: impl Into<String>, got: impl Into<String>) -> Self {
+        What::Unexpected { expected: expected.into(), got: got.into(), suggestion: None, hint: None }
+    }
+}
+
 impl Problem {
     pub(crate) fn new(path: JsonPath, what: What) -> Self {
-        Problem {
-            path,
-            what,
-            order: Vec::new(),
-        }
+        Problem { path, what, order: Vec::new() }
     }
 
     pub(crate) fn unexpected(path: JsonPath, expected: impl Into<String>, got: impl Into<String>) -> Self {
-        Self::new(
-            path,
-            What::Unexpected {
-                expected: expected.into(),
-                got: got.into(),
-                suggestion: None,
-            },
-        )
+        Self::new(path, What::unexpected(expected, got))
     }
 
     pub(crate) fn what(&self) -> &What {
@@ -104,29 +95,19 @@ impl fmt::Display for Problem {
         }
         match &self.what {
             What::Syntax { message } => f.write_str(message),
-            What::Unexpected {
-                expected,
-                got,
-                suggestion,
-            } => {
+            What::Unexpected { expected, got, suggestion, hint } => {
                 write!(f, "expected {expected}, got {got}")?;
-                match suggestion {
-                    Some(suggestion) => write!(f, "; did you mean {suggestion}?"),
-                    None => Ok(()),
+                if let Some(suggestion) = suggestion {
+                    write!(f, "; did you mean {suggestion}?")?;
                 }
+                hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
             }
             What::Missing { expected } => write!(f, "missing, expected {expected}"),
-            What::Unknown {
-                suggestion: Some(name), ..
-            } => write!(f, "unknown name; did you mean `{name}`?"),
-            What::Unknown {
-                suggestion: None,
-                known,
-            } if known.is_empty() => f.write_str("unknown name; none is taken here"),
-            What::Unknown {
-                suggestion: None,
-                known,
-            } => write!(f, "unknown name; known: {known}"),
+            What::Unknown { suggestion: Some(name), .. } => write!(f, "unknown name; did you mean `{name}`?"),
+            What::Unknown { suggestion: None, known } if known.is_empty() => {
+                f.write_str("unknown name; none is taken here")
+            }
+            What::Unknown { suggestion: None, known } => write!(f, "unknown name; known: {known}"),
             What::Twice { also: None } => f.write_str("given twice"),
             What::Twice { also: Some(other) } => write!(f, "given twice, also as `{other}`"),
         }
@@ -149,10 +130,7 @@ impl Problems {
     }
 
     pub(crate) fn one(problem: Problem) -> Self {
-        Problems {
-            listed: vec![problem],
-            total: 1,
-        }
+        Problems { listed: vec![problem], total: 1 }
     }
 
     pub(super) fn truncate(&mut self, listed: usize, total: usize) {

@@ -52,12 +52,8 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
     if wrong.len() > LONGEST {
         return None;
     }
-    let bare = |text: &str| {
-        text.chars()
-            .filter(|c| c.is_alphanumeric())
-            .flat_map(char::to_lowercase)
-            .collect::<String>()
-    };
+    let bare =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let wrong = bare(wrong);
     if wrong.is_empty() {
         return None;
@@ -96,10 +92,7 @@ mod tests {
 
     #[test]
     fn b67_hidden_characters_are_shown() {
-        assert_eq!(
-            shown("a\u{202e}b\u{200b}\u{1b}[2K\r\n\"", 99),
-            "a\\u{202e}b\\u{200b}\\u{1b}[2K\\r\\n\\\""
-        );
+        assert_eq!(shown("a\u{202e}b\u{200b}\u{1b}[2K\r\n\"", 99), "a\\u{202e}b\\u{200b}\\u{1b}[2K\\r\\n\\\"");
         assert_eq!(shown("äöü", 2), "äö… (3 characters)");
     }
 

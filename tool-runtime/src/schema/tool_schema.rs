@@ -54,14 +54,7 @@ impl ToolSchema {
             text.push_str(",\"defer\":true");
         }
         text.push('}');
-        ToolSchema(Arc::new(Fields {
-            name,
-            description,
-            parameters,
-            defer,
-            parameters_text,
-            text,
-        }))
+        ToolSchema(Arc::new(Fields { name, description, parameters, defer, parameters_text, text }))
     }
 
     /// The name by which the model calls the tool.

@@ -4,31 +4,67 @@
 //! the order of RFC 8785, aliases resolved, declared defaults filled in, numbers in one spelling
 //! and paths normalised. Walking it again gives the same text.
 
+mod out;
+mod place;
+mod seen;
+mod union;
+
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::describe;
 use super::json::{
-    Cursor, Json, JsonPath, MAX_DEPTH, Number, Segment as Step, SyntaxError, Token, canonical_number, cmp_utf16,
+    Cursor, Fault, Json, JsonPath, Key, MAX_DEPTH, Number, SyntaxError, Token, canonical_number, cmp_utf16,
     write_string,
 };
 use super::node::{
-    ArrayRules, Extra, Graph, Marks, NodeId, NumberRules, ObjectRules, Plain, Shape, StringRules, Tag, Types, Union,
+    ArrayRules, Extra, Graph, Marks, NodeId, NumberRules, ObjectRules, Plain, Shape, StringRules, Types,
 };
 use super::paths::normalise_path;
 use super::problem::{Problem, Problems, What};
 use super::text;
+use out::Out;
+use place::Place;
+use seen::Seen;
 
 /// An accepted text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Walked {
-    /// The canonical text.
-    pub(crate) text: String,
-    /// Where the values of the root object's declared members stand in it, by member.
-    pub(crate) members: Vec<Option<Range<usize>>>,
+    /// The canonical text, where it isn't the given text itself.
+    pub(crate) text: Option<String>,
+    members: Vec<Member>,
 }
+
+impl Walked {
+    /// Where the value of a declared member of the root object begins in the canonical text.
+    #[inline]
+    pub(crate) fn value_of(&self, position: usize) -> Option<usize> {
+        let wanted = u32::try_from(position).ok()?;
+        let found = match self.members.get(position) {
+            // They are in declared order, so if none before it is missing it stands there.
+            Some(member) if member.position == wanted => member,
+            _ => &self.members[self.members.binary_search_by_key(&wanted, |member| member.position).ok()?],
+        };
+        Some(found.value as usize)
+    }
+
+    /// Gives back what it was made in, to be used again.
+    pub(crate) fn recycle(self) -> Option<String> {
+        SCRATCH.set(self.members);
+        self.text
+    }
+}
+
+thread_local! {
+    /// One list of members a thread: a walk needs one, and a walk is what happens most.
+    static SCRATCH: Cell<Vec<Member>> = const { Cell::new(Vec::new()) };
+}
+
+/// Longer texts are refused: offsets have 32 bits, and no call is that long.
+pub(crate) const MAX_TEXT: usize = 256 << 20;
 
 /// What a walk is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +86,21 @@ impl Graph {
     pub(crate) fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
         let mut walker = Walker::new(self, text, Mode::Canonical);
         walker.open = open;
+        let walked = walker.run(self.root)?;
+        if let (true, Some(canonical)) = (walker.unsettled, &walked.text) {
+            // The canonical text has to be what it is however often it is read.
+            let again = self.accept_once(canonical, open);
+            if !again.is_ok_and(|again| again.text.is_none()) {
+                let expected = "a value that fits one form only, once what is left out of it is filled in";
+                return Err(Problems::one(Problem::unexpected(JsonPath::root(), expected, "one that fits several")));
+            }
+        }
+        Ok(walked)
+    }
+
+    fn accept_once(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        let mut walker = Walker::new(self, text, Mode::Canonical);
+        walker.open = open;
         walker.run(self.root)
     }
 
@@ -60,7 +111,7 @@ impl Graph {
         }
         let mut walker = Walker::new(self, canonical, Mode::Redacted);
         match walker.run(self.root) {
-            Ok(walked) => walked.text,
+            Ok(walked) => walked.text.unwrap_or_else(|| canonical.to_owned()),
             // Not one of this schema's texts, so nobody knows where its secrets are.
             Err(_) => format!("\"{REDACTED}\""),
         }
@@ -70,7 +121,7 @@ impl Graph {
 /// The canonical text of a value under one node.
 pub(super) fn canonical_at(graph: &Graph, node: NodeId, text: &str) -> Result<String, String> {
     match Walker::new(graph, text, Mode::Canonical).run(node) {
-        Ok(walked) => Ok(walked.text),
+        Ok(walked) => Ok(walked.text.unwrap_or_else(|| text.to_owned())),
         Err(problems) => Err(problems.iter().next().map(ToString::to_string).unwrap_or_default()),
     }
 }
@@ -82,98 +133,54 @@ pub(super) fn canonical_any(value: &Json) -> String {
     text
 }
 
-/// The path to where the walker is, as links on its stack: nothing is allocated until a problem needs it.
-#[derive(Clone, Copy)]
-struct Place<'p> {
-    outer: Option<&'p Place<'p>>,
-    step: PlaceStep<'p>,
-    /// Where the step stands in the schema.
-    order: u32,
-    depth: usize,
-}
-
-#[derive(Clone, Copy)]
-enum PlaceStep<'p> {
-    Root,
-    Key(&'p str),
-    Index(usize),
-}
-
-impl<'p> Place<'p> {
-    const ROOT: Place<'static> = Place {
-        outer: None,
-        step: PlaceStep::Root,
-        order: 0,
-        depth: 0,
-    };
-
-    fn key(&'p self, key: &'p str, order: usize) -> Place<'p> {
-        Place {
-            outer: Some(self),
-            step: PlaceStep::Key(key),
-            order: u32::try_from(order).unwrap_or(u32::MAX),
-            depth: self.depth + 1,
-        }
-    }
-
-    fn index(&'p self, index: usize) -> Place<'p> {
-        Place {
-            outer: Some(self),
-            step: PlaceStep::Index(index),
-            order: u32::try_from(index).unwrap_or(u32::MAX),
-            depth: self.depth + 1,
-        }
-    }
-
-    fn path(&self) -> (JsonPath, Vec<u32>) {
-        let mut steps = Vec::with_capacity(self.depth);
-        let mut order = Vec::with_capacity(self.depth);
-        let mut place = Some(self);
-        while let Some(here) = place {
-            match here.step {
-                PlaceStep::Root => break,
-                PlaceStep::Key(key) => steps.push(Step::Key(key.to_owned())),
-                PlaceStep::Index(index) => steps.push(Step::Index(index)),
-            }
-            order.push(here.order);
-            place = here.outer;
-        }
-        steps.reverse();
-        order.reverse();
-        (JsonPath::from_segments(steps), order)
-    }
-
-    fn is(&self, path: &JsonPath) -> bool {
-        path.segments().len() == self.depth && self.path().0 == *path
-    }
-}
-
 /// Why a walk stops before its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    Syntax(SyntaxError),
+    /// The text isn't JSON; the cursor knows why.
+    Syntax,
     /// A probe has met its first problem.
     Refused,
+    /// So many forms are possible that trying them all would take too long.
+    Exhausted,
 }
 
-impl From<SyntaxError> for Stop {
-    fn from(error: SyntaxError) -> Self {
-        Stop::Syntax(error)
+impl From<Fault> for Stop {
+    fn from(Fault: Fault) -> Self {
+        Stop::Syntax
     }
 }
 
 type Walk = Result<(), Stop>;
 
 /// A member as it stands in the output: `"key":value`.
-struct Member<'t> {
-    /// The declared position, or `usize::MAX` for a further member.
-    position: usize,
-    /// Of a further member.
-    key: Cow<'t, str>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Member {
+    /// The declared position, or `EXTRA` for a further member.
+    position: u32,
     /// A default, whose offsets are into the text of the defaults.
     filled: bool,
-    start: usize,
-    value: usize,
-    end: usize,
+    start: u32,
+    value: u32,
+    end: u32,
+}
+
+impl Member {
+    const EXTRA: u32 = u32::MAX;
+
+    /// No text is longer than `MAX_TEXT`, and no schema has that many members.
+    fn new(position: usize, start: usize, value: usize, end: usize) -> Self {
+        let short = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        Member { position: short(position), filled: false, start: short(start), value: short(value), end: short(end) }
+    }
+
+    fn text(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The key as it stands in the output, between its quotes.
+    fn key(self) -> Range<usize> {
+        self.start as usize + 1..(self.value as usize).saturating_sub(2)
+    }
 }
 
 struct Walker<'g, 't> {
@@ -181,14 +188,18 @@ struct Walker<'g, 't> {
     cursor: Cursor<'t>,
     text: &'t str,
     mode: Mode,
-    out: String,
+    out: Out<'t>,
     problems: Problems,
-    members: Vec<Member<'t>>,
+    members: Vec<Member>,
     open: &'g [JsonPath],
     /// In a probe the first problem ends the walk.
     probing: bool,
     /// Where the first problem of a probe stood.
     reached: usize,
+    /// How deep it stands inside unions that only trial can resolve.
+    trials: usize,
+    /// Inside such a union something was left out or filled in, which may change the form it fits.
+    unsettled: bool,
     /// How many bytes may still be read again; bounds what nested unions can cost.
     fuel: usize,
 }
@@ -197,6 +208,13 @@ struct Walker<'g, 't> {
 struct Refusal {
     expected: String,
     suggestion: Option<String>,
+    hint: Option<&'static str>,
+}
+
+impl Refusal {
+    fn new(expected: String) -> Self {
+        Refusal { expected, suggestion: None, hint: None }
+    }
 }
 
 impl<'g, 't> Walker<'g, 't> {
@@ -206,38 +224,42 @@ impl<'g, 't> Walker<'g, 't> {
             cursor: Cursor::new(text),
             text,
             mode,
-            out: String::with_capacity(text.len() + 16),
+            out: Out::new(text),
             problems: Problems::default(),
-            members: Vec::new(),
+            members: {
+                let mut members = SCRATCH.take();
+                members.clear();
+                members
+            },
             open: &[],
             probing: false,
+            trials: 0,
+            unsettled: false,
             reached: 0,
             fuel: text.len().saturating_mul(32).saturating_add(4096),
         }
     }
 
     fn run(&mut self, root: NodeId) -> Result<Walked, Problems> {
-        let walked = self
-            .value(root, Marks::default(), &Place::ROOT)
-            .and_then(|()| Ok(self.cursor.finish()?));
-        if let Err(Stop::Syntax(error)) = walked {
-            return Err(Problems::one(self.syntax_problem(&error)));
+        if self.text.len() > MAX_TEXT {
+            let message = format!("longer than {MAX_TEXT} bytes");
+            return Err(Problems::one(Problem::new(JsonPath::root(), What::Syntax { message })));
+        }
+        let walked = self.value(root, Marks::default(), &Place::ROOT).and_then(|()| Ok(self.cursor.finish()?));
+        match walked {
+            Err(Stop::Syntax) => return Err(Problems::one(self.syntax_problem(&self.cursor.error()))),
+            Err(Stop::Exhausted) => {
+                let got = "one that fits too many forms in too many ways";
+                return Err(Problems::one(Problem::unexpected(JsonPath::root(), "a value that can be checked", got)));
+            }
+            Ok(()) | Err(Stop::Refused) => {}
         }
         if !self.problems.is_empty() {
             self.problems.sort();
             return Err(std::mem::take(&mut self.problems));
         }
-        let count = self.graph.root_object().map_or(0, |rules| rules.properties.len());
-        let mut members = vec![None; count];
-        for member in self.members.drain(..) {
-            if let Some(slot) = members.get_mut(member.position) {
-                *slot = Some(member.value..member.end);
-            }
-        }
-        Ok(Walked {
-            text: std::mem::take(&mut self.out),
-            members,
-        })
+        let text = self.out.finish();
+        Ok(Walked { text, members: std::mem::take(&mut self.members) })
     }
 
     #[cold]
@@ -270,6 +292,7 @@ impl<'g, 't> Walker<'g, 't> {
             expected: refusal.expected,
             got: describe::got(raw, marks.secret),
             suggestion: refusal.suggestion.filter(|_| !marks.secret),
+            hint: refusal.hint,
         })
     }
 
@@ -278,7 +301,13 @@ impl<'g, 't> Walker<'g, 't> {
         let node = &graph.nodes[node];
         let marks = outer.and(node.marks);
         match &node.shape {
-            Shape::Plain(plain) => self.plain(plain, marks, place),
+            Shape::Plain(plain) => {
+                let unmarked = plain.one_of.is_none() && marks == Marks::default();
+                match unmarked.then(|| self.simple(plain)).flatten() {
+                    Some(walked) => walked,
+                    None => self.plain(plain, marks, place),
+                }
+            }
             Shape::Link(target) => self.value(*target, marks, place),
             Shape::Union(union) => self.union(union, marks, place),
         }
@@ -291,6 +320,36 @@ impl<'g, 't> Walker<'g, 't> {
             self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
         }
         Ok(())
+    }
+
+    /// A string, a run of digits, or nothing: what most values are, and what needs no second look.
+    /// `None` leaves everything as it was.
+    #[inline]
+    fn simple(&mut self, plain: &Plain) -> Option<Walk> {
+        self.cursor.skip_space();
+        let start = self.cursor.offset();
+        match self.cursor.byte() {
+            Some(b'"') if plain.string.is_none() && plain.types.has(Types::STRING) => match self.cursor.skip_string() {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.cursor.go_back(start);
+                    return None;
+                }
+                Err(Fault) => return Some(Err(Stop::Syntax)),
+            },
+            Some(b'1'..=b'9') if plain.types.has(Types::INTEGER) => {
+                let integer = self.cursor.short_integer()?;
+                let fits =
+                    plain.number.as_deref().is_none_or(|rules| in_bounds(Number::Integer(integer.into()), rules));
+                if !fits {
+                    self.cursor.go_back(start);
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        self.out.copy(start, self.cursor.offset());
+        Some(Ok(()))
     }
 
     fn plain(&mut self, plain: &'g Plain, marks: Marks, place: &Place<'_>) -> Walk {
@@ -311,87 +370,45 @@ impl<'g, 't> Walker<'g, 't> {
             self.skip_rest(token, start, place)?;
             return self.refuse(
                 place,
-                Refusal {
-                    expected: describe::plain(self.graph, plain),
-                    suggestion: None,
-                },
+                Refusal { hint: quoted_json(token, plain.types), ..Refusal::new(describe::plain(self.graph, plain)) },
                 start,
                 marks,
             );
         }
         if marks.secret && self.mode == Mode::Redacted {
             self.skip_rest(token, start, place)?;
-            write_string(&mut self.out, REDACTED);
+            self.out.string(REDACTED);
             return Ok(());
         }
         match token {
-            Token::Null => self.out.push_str("null"),
-            Token::Bool(true) => self.out.push_str("true"),
-            Token::Bool(false) => self.out.push_str("false"),
+            Token::Null | Token::Bool(_) => self.out.copy(start, self.cursor.offset()),
             Token::Number(digits) => {
-                if let Err(expected) = self.number(digits, plain) {
-                    return self.refuse(
-                        place,
-                        Refusal {
-                            expected,
-                            suggestion: None,
-                        },
-                        start,
-                        marks,
-                    );
+                if let Err(expected) = self.number(digits, plain, start) {
+                    return self.refuse(place, Refusal::new(expected), start, marks);
                 }
             }
             Token::String { raw, escaped } => {
-                if let Some(rules) = &plain.string
-                    && let Err(expected) = check_string(rules, raw, escaped)
-                {
-                    return self.refuse(
-                        place,
-                        Refusal {
-                            expected,
-                            suggestion: None,
-                        },
-                        start,
-                        marks,
-                    );
-                }
-                if marks.path {
-                    match normalise_path(&Token::unescape(raw, escaped)) {
-                        Some(path) => write_string(&mut self.out, &path),
-                        None => {
-                            let expected = "a file path without NUL".to_owned();
-                            return self.refuse(
-                                place,
-                                Refusal {
-                                    expected,
-                                    suggestion: None,
-                                },
-                                start,
-                                marks,
-                            );
-                        }
-                    }
-                } else if escaped {
-                    write_string(&mut self.out, &Token::unescape(raw, true));
-                } else {
-                    self.out.push('"');
-                    self.out.push_str(raw);
-                    self.out.push('"');
+                if let Err(expected) = self.string(plain, raw, escaped, marks, start) {
+                    return self.refuse(place, Refusal::new(expected), start, marks);
                 }
             }
             Token::ArrayStart => self.array(plain.array.as_deref(), marks, place)?,
             Token::ObjectStart => self.object(plain.object.as_deref(), marks, place)?,
         }
         if let Some(words) = &plain.one_of {
-            let value = &self.out[written..];
-            if !words.iter().any(|word| word == value) {
-                let suggestion = describe::nearest_word(value, words);
+            let compound = matches!(token, Token::ArrayStart | Token::ObjectStart);
+            let value = if compound {
+                // As it came: in what is written, members stand in declared order and defaults are filled in.
+                let raw = Json::parse(self.cursor.slice_from(start));
+                Cow::Owned(raw.map(|value| canonical_any(&value)).unwrap_or_default())
+            } else {
+                Cow::Borrowed(self.out.slice(written..self.out.len()))
+            };
+            if !words.iter().any(|word| *word == value) {
+                let suggestion = describe::nearest_word(&value, words);
                 return self.refuse(
                     place,
-                    Refusal {
-                        expected: describe::words(words),
-                        suggestion,
-                    },
+                    Refusal { suggestion, ..Refusal::new(describe::words(words)) },
                     start,
                     marks,
                 );
@@ -400,9 +417,28 @@ impl<'g, 't> Walker<'g, 't> {
         Ok(())
     }
 
-    fn number(&mut self, digits: &str, plain: &Plain) -> Result<(), String> {
-        // The common case first: a short run of digits for an integer without bounds to check.
-        let (Some(number), Some(spelt)) = (Number::parse(digits), canonical_number(digits)) else {
+    fn string(&mut self, plain: &Plain, raw: &str, escaped: bool, marks: Marks, start: usize) -> Result<(), String> {
+        let check = |text: &str| plain.string.as_deref().map_or(Ok(()), |rules| check_string(rules, text));
+        let text = Token::unescape(raw, escaped);
+        check(&text)?;
+        if marks.path {
+            let path = normalise_path(&text).ok_or("a file path without NUL")?;
+            check(&path)?;
+            if path != raw {
+                self.out.string(&path);
+                return Ok(());
+            }
+        }
+        if escaped {
+            self.out.string(&text);
+        } else {
+            self.out.copy(start, self.cursor.offset());
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, digits: &str, plain: &Plain, start: usize) -> Result<(), String> {
+        let Some(number) = Number::parse(digits) else {
             return Err("a number that a double can hold".to_owned());
         };
         if !plain.types.has(Types::FRACTION) {
@@ -424,28 +460,28 @@ impl<'g, 't> Walker<'g, 't> {
         {
             return Err(describe::number(plain));
         }
-        self.out.push_str(&spelt);
+        match canonical_number(digits) {
+            Some(spelt) if spelt != digits => self.out.push_str(&spelt),
+            _ => self.out.copy(start, self.cursor.offset()),
+        }
         Ok(())
     }
 
-    fn nested_too_deeply(&self, place: &Place<'_>) -> Result<(), SyntaxError> {
-        if place.depth >= MAX_DEPTH {
-            self.cursor.error("nested too deeply")
-        } else {
-            Ok(())
-        }
+    fn nested_too_deeply(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+        if place.depth >= MAX_DEPTH { self.cursor.fail("nested too deeply") } else { Ok(()) }
     }
 
     fn array(&mut self, rules: Option<&'g ArrayRules>, marks: Marks, place: &Place<'_>) -> Walk {
         self.nested_too_deeply(place)?;
-        self.out.push('[');
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         let unique = rules.is_some_and(|rules| rules.unique);
         let mut elements: Vec<Range<usize>> = Vec::new();
         let mut count = 0_usize;
+        let mut separator = 0;
         let mut more = self.cursor.first_element()?;
         while more {
             if count > 0 {
-                self.out.push(',');
+                self.out.copy(separator, separator + 1);
             }
             let begins = self.out.len();
             let inner = place.index(count);
@@ -463,32 +499,26 @@ impl<'g, 't> Walker<'g, 't> {
                 elements.push(begins..self.out.len());
             }
             count += 1;
+            self.cursor.skip_space();
+            separator = self.cursor.offset();
             more = self.cursor.next_element()?;
         }
-        self.out.push(']');
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         let Some(rules) = rules else { return Ok(()) };
         let count64 = count as u64;
         let surplus = rules.items.is_none() && count > rules.prefix.len();
         if surplus || rules.min.is_some_and(|min| count64 < min) || rules.max.is_some_and(|max| count64 > max) {
             let expected = describe::array_length(rules);
             let got = format!("array of {count}");
-            return self.problem(place, || What::Unexpected {
-                expected,
-                got,
-                suggestion: None,
-            });
+            return self.problem(place, || What::unexpected(expected, got));
         }
         if unique {
             let mut seen = HashSet::new();
-            let repeated = elements
-                .iter()
-                .position(|element| !seen.insert(&self.out[element.clone()]));
+            let repeated = elements.iter().position(|element| !seen.insert(self.out.slice(element.clone())));
             if let Some(index) = repeated {
                 let inner = place.index(index);
-                return self.problem(&inner, || What::Unexpected {
-                    expected: "elements that differ from each other".to_owned(),
-                    got: "one that is there already".to_owned(),
-                    suggestion: None,
+                return self.problem(&inner, || {
+                    What::unexpected("elements that differ from each other", "one that is there already")
                 });
             }
         }
@@ -500,7 +530,7 @@ impl<'g, 't> Walker<'g, 't> {
         let Some(rules) = rules else {
             return self.free_object(marks, place);
         };
-        self.out.push('{');
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         let object_start = self.out.len();
         let first_member = self.members.len();
         let mut in_order = true;
@@ -508,65 +538,48 @@ impl<'g, 't> Walker<'g, 't> {
         // Which declared members have come, even as a `null` that means absence.
         let mut seen = Seen::default();
         let mut next = self.cursor.first_key()?;
-        while let Some((raw, escaped)) = next {
-            let key = Token::unescape(raw, escaped);
-            match rules.find(&key, hint) {
+        while let Some(key) = next {
+            // Members mostly come in declared order.
+            let next_one = rules.properties.get(hint).is_some_and(|property| key.is(&property.name));
+            let found = if next_one { Some((hint, false)) } else { rules.find(&key.name()) };
+            match found {
                 Some((position, by_alias)) => {
                     let property = &rules.properties[position];
                     let inner = place.key(&property.name, position);
                     if !seen.insert(position) {
-                        let also = (by_alias || *key != *property.name).then(|| text::shown(&key, 64));
+                        let also = by_alias.then(|| text::shown(&key.name(), 64));
                         self.problem(&inner, || What::Twice { also })?;
                         self.cursor.skip_value(MAX_DEPTH.saturating_sub(inner.depth))?;
                     } else if self.null_means_absent(rules, position) {
                         self.cursor.token()?;
                         seen.absent(position);
+                        self.unsettled |= self.trials > 0;
                     } else {
                         in_order &= position >= hint;
                         hint = position + 1;
-                        let start = self.begin_member(first_member, &property.name);
+                        let start = self.begin_member(first_member, &key, by_alias.then_some(&*property.name));
                         let value = self.out.len();
                         self.value(property.node, marks, &inner)?;
-                        self.members.push(Member {
-                            position,
-                            key: Cow::Borrowed(""),
-                            filled: false,
-                            start,
-                            value,
-                            end: self.out.len(),
-                        });
+                        self.members.push(Member::new(position, start, value, self.out.len()));
                     }
                 }
                 None => {
                     in_order = false;
-                    let inner = place.key(&key, usize::MAX);
+                    let name = key.name();
+                    let inner = place.key(&name, usize::MAX);
                     let node = match rules.extra {
                         Extra::Any(node) => Some(node),
-                        Extra::Integers { node, signed } => is_whole_number(&key, signed).then_some(node),
+                        Extra::Integers { node, signed } => is_whole_number(&name, signed).then_some(node),
                         Extra::Refused => None,
                     };
                     match node {
-                        Some(node) => {
-                            let start = self.begin_member(first_member, &key);
-                            let value = self.out.len();
-                            self.value(node, marks, &inner)?;
-                            self.members.push(Member {
-                                position: usize::MAX,
-                                key,
-                                filled: false,
-                                start,
-                                value,
-                                end: self.out.len(),
-                            });
-                        }
+                        Some(node) => self.extra_member(first_member, &key, Some(node), marks, &inner)?,
                         None => {
                             let what = || match rules.extra {
-                                Extra::Integers { .. } => What::Unexpected {
-                                    expected: "a whole number as the name".to_owned(),
-                                    got: "another name".to_owned(),
-                                    suggestion: None,
-                                },
-                                _ => describe::unknown(rules, &key, marks.secret),
+                                Extra::Integers { .. } => {
+                                    What::unexpected("a whole number as the name", "another name")
+                                }
+                                _ => describe::unknown(rules, &name),
                             };
                             self.problem(&inner, what)?;
                             self.cursor.skip_value(MAX_DEPTH.saturating_sub(inner.depth))?;
@@ -576,8 +589,10 @@ impl<'g, 't> Walker<'g, 't> {
             }
             next = self.cursor.next_key()?;
         }
+        let given = self.members.len() - first_member;
         let mut filled = String::new();
-        for (position, property) in rules.properties.iter().enumerate() {
+        let missing = if seen.is_all(rules.properties.len()) { 0 } else { rules.properties.len() };
+        for (position, property) in rules.properties.iter().enumerate().take(missing) {
             if seen.has(position) {
                 continue;
             }
@@ -588,14 +603,7 @@ impl<'g, 't> Walker<'g, 't> {
                     filled.push(':');
                     let value = filled.len();
                     filled.push_str(default);
-                    self.members.push(Member {
-                        position,
-                        key: Cow::Borrowed(""),
-                        filled: true,
-                        start,
-                        value,
-                        end: filled.len(),
-                    });
+                    self.members.push(Member { filled: true, ..Member::new(position, start, value, filled.len()) });
                 }
             } else if property.required {
                 let inner = place.key(&property.name, position);
@@ -605,19 +613,18 @@ impl<'g, 't> Walker<'g, 't> {
                 }
             }
         }
+        self.unsettled |= self.trials > 0 && !filled.is_empty();
         if !filled.is_empty() || (!in_order && self.members.len() > first_member) {
             self.reorder(first_member, object_start, &filled, place)?;
         }
-        self.out.push('}');
-        let count = (self.members.len() - first_member) as u64;
-        if rules.min.is_some_and(|min| count < min) || rules.max.is_some_and(|max| count > max) {
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
+        // As it was given, and with its defaults.
+        let counts = [given, self.members.len() - first_member].map(|count| count as u64);
+        let off = |count: &u64| rules.min.is_some_and(|min| *count < min) || rules.max.is_some_and(|max| *count > max);
+        if let Some(count) = counts.into_iter().find(off) {
             let expected = describe::object_size(rules);
             let got = format!("object of {count}");
-            self.problem(place, || What::Unexpected {
-                expected,
-                got,
-                suggestion: None,
-            })?;
+            self.problem(place, || What::unexpected(expected, got))?;
         }
         if place.depth > 0 {
             self.members.truncate(first_member);
@@ -625,15 +632,39 @@ impl<'g, 't> Walker<'g, 't> {
         Ok(())
     }
 
-    /// Writes the comma and the key of a member.
-    fn begin_member(&mut self, first_member: usize, key: &str) -> usize {
+    /// Writes the comma and the key of a member, under its declared name if it came by an alias.
+    #[inline]
+    fn begin_member(&mut self, first_member: usize, key: &Key<'t>, declared: Option<&str>) -> usize {
         if self.members.len() > first_member {
-            self.out.push(',');
+            self.out.copy(key.separator, key.separator + 1);
         }
         let start = self.out.len();
-        write_string(&mut self.out, key);
-        self.out.push(':');
+        match declared {
+            Some(name) => self.out.string(name),
+            None if key.escaped => self.out.string(&key.name()),
+            None => self.out.copy(key.start, key.end),
+        }
+        self.out.copy(key.after_colon - 1, key.after_colon);
         start
+    }
+
+    /// A member without a declared name.
+    fn extra_member(
+        &mut self,
+        first_member: usize,
+        key: &Key<'t>,
+        node: Option<NodeId>,
+        marks: Marks,
+        inner: &Place<'_>,
+    ) -> Walk {
+        let start = self.begin_member(first_member, key, None);
+        let value = self.out.len();
+        match node {
+            Some(node) => self.value(node, marks, inner)?,
+            None => self.free(marks, inner)?,
+        }
+        self.members.push(Member { position: Member::EXTRA, ..Member::new(0, start, value, self.out.len()) });
+        Ok(())
     }
 
     /// Is the coming value a `null` by which the model leaves a member out?
@@ -643,346 +674,85 @@ impl<'g, 't> Walker<'g, 't> {
 
     /// Brings the members of one object into canonical order, with the defaults among them.
     fn reorder(&mut self, first_member: usize, object_start: usize, filled: &str, place: &Place<'_>) -> Walk {
-        let mut members: Vec<Member<'t>> = self.members.drain(first_member..).collect();
-        members.sort_by(|a, b| a.position.cmp(&b.position).then_with(|| cmp_utf16(&a.key, &b.key)));
+        let mut members = self.members.split_off(first_member);
+        let written = self.out.own().split_off(object_start);
+        let part = |range: Range<usize>| &written[range.start - object_start..range.end - object_start];
+        let key = |member: &Member| Token::unescape(part(member.key()), true);
+        members.sort_by(|a, b| {
+            let further = || {
+                if a.position == Member::EXTRA { cmp_utf16(&key(a), &key(b)) } else { std::cmp::Ordering::Equal }
+            };
+            a.position.cmp(&b.position).then_with(further)
+        });
         let twice = members.windows(2).find(|pair| {
-            pair[0].position == usize::MAX && pair[0].key == pair[1].key && pair[1].position == usize::MAX
+            pair[0].position == Member::EXTRA
+                && pair[1].position == Member::EXTRA
+                && part(pair[0].key()) == part(pair[1].key())
         });
         if let Some(pair) = twice {
-            let key = pair[0].key.clone();
+            let key = key(&pair[0]).into_owned();
             self.problem(&place.key(&key, usize::MAX), || What::Twice { also: None })?;
         }
-        let written = self.out.split_off(object_start);
         for (index, member) in members.into_iter().enumerate() {
             if index > 0 {
                 self.out.push(',');
             }
             let start = self.out.len();
-            let text = if member.filled {
-                &filled[member.start..member.end]
-            } else {
-                &written[member.start - object_start..member.end - object_start]
-            };
-            self.out.push_str(text);
-            let value = start + (member.value - member.start);
-            self.members.push(Member {
-                filled: false,
-                start,
-                value,
-                end: self.out.len(),
-                ..member
-            });
+            self.out.push_str(if member.filled { &filled[member.text()] } else { part(member.text()) });
+            let value = start + (member.value - member.start) as usize;
+            let moved = Member::new(0, start, value, self.out.len());
+            self.members.push(Member { position: member.position, ..moved });
         }
         Ok(())
     }
 
     /// A value about which the schema says nothing.
     fn free(&mut self, marks: Marks, place: &Place<'_>) -> Walk {
-        const ANY: &Plain = &Plain {
-            types: Types::ALL,
-            one_of: None,
-            number: None,
-            string: None,
-            array: None,
-            object: None,
-        };
+        const ANY: &Plain =
+            &Plain { types: Types::ALL, one_of: None, number: None, string: None, array: None, object: None };
         self.plain(ANY, marks, place)
     }
 
     fn free_object(&mut self, marks: Marks, place: &Place<'_>) -> Walk {
-        self.out.push('{');
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         let object_start = self.out.len();
         let first_member = self.members.len();
         let mut next = self.cursor.first_key()?;
-        while let Some((raw, escaped)) = next {
-            let key = Token::unescape(raw, escaped);
-            let inner = place.key(&key, usize::MAX);
-            let start = self.begin_member(first_member, &key);
-            let value = self.out.len();
-            self.free(marks, &inner)?;
-            self.members.push(Member {
-                position: usize::MAX,
-                key,
-                filled: false,
-                start,
-                value,
-                end: self.out.len(),
-            });
+        while let Some(key) = next {
+            let name = key.name();
+            self.extra_member(first_member, &key, None, marks, &place.key(&name, usize::MAX))?;
             next = self.cursor.next_key()?;
         }
         if self.members.len() > first_member + 1 {
             self.reorder(first_member, object_start, "", place)?;
         }
-        self.out.push('}');
+        self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         if place.depth > 0 {
             self.members.truncate(first_member);
         }
         Ok(())
     }
-
-    fn union(&mut self, union: &'g Union, marks: Marks, place: &Place<'_>) -> Walk {
-        self.cursor.skip_space();
-        let start = self.cursor.offset();
-        let token = self.cursor.clone().token()?;
-        let slot = match token {
-            Token::Null => 0,
-            Token::Bool(_) => 1,
-            Token::Number(_) => 2,
-            Token::String { .. } => 3,
-            Token::ArrayStart => 4,
-            Token::ObjectStart => 5,
-        };
-        let candidates = union.by_type[slot].as_slice();
-        match candidates {
-            [] => {
-                self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                let expected = describe::union(self.graph, union);
-                return self.refuse(
-                    place,
-                    Refusal {
-                        expected,
-                        suggestion: None,
-                    },
-                    start,
-                    marks,
-                );
-            }
-            [only] => return self.value(union.branches[*only], marks, place),
-            _ => {}
-        }
-        if let (5, Some(tag)) = (slot, &union.tag) {
-            return self.tagged(union, tag, marks, place, start);
-        }
-        self.try_each(union, candidates, marks, place, start)
-    }
-
-    /// Finds the branch of an object by what it says of itself.
-    fn tagged(&mut self, union: &'g Union, tag: &'g Tag, marks: Marks, place: &Place<'_>, start: usize) -> Walk {
-        let mut ahead = self.cursor.clone();
-        ahead.token()?;
-        let depth = MAX_DEPTH.saturating_sub(place.depth + 1);
-        let mut next = ahead.first_key()?;
-        match tag {
-            Tag::Name { branches } => {
-                let Some((raw, escaped)) = next else {
-                    self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                    let names: Vec<&str> = branches.iter().map(|(name, _)| &**name).collect();
-                    let expected = format!("an object with one of {}", text::listed(names.into_iter(), 32));
-                    return self.refuse(
-                        place,
-                        Refusal {
-                            expected,
-                            suggestion: None,
-                        },
-                        start,
-                        marks,
-                    );
-                };
-                let key = Token::unescape(raw, escaped);
-                if let Some((_, branch)) = branches.iter().find(|(name, _)| **name == *key) {
-                    return self.value(union.branches[*branch], marks, place);
-                }
-                self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                let names = || branches.iter().map(|(name, _)| &**name);
-                let what = What::Unknown {
-                    suggestion: text::nearest(&key, names()).map(str::to_owned),
-                    known: text::listed(names().collect::<Vec<_>>().into_iter(), 32),
-                };
-                self.problem(&place.key(&key, usize::MAX), || what)
-            }
-            Tag::Value { property, branches } => {
-                while let Some((raw, escaped)) = next {
-                    if Token::unescape(raw, escaped) == **property {
-                        ahead.skip_space();
-                        let value_start = ahead.offset();
-                        ahead.skip_value(depth)?;
-                        let value = ahead.slice_from(value_start);
-                        let canonical = Json::parse(value)
-                            .map(|value| canonical_any(&value))
-                            .unwrap_or_default();
-                        if let Some((_, branch)) = branches.iter().find(|(word, _)| *word == canonical) {
-                            return self.value(union.branches[*branch], marks, place);
-                        }
-                        self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                        let words: Vec<String> = branches.iter().map(|(word, _)| word.clone()).collect();
-                        let suggestion = describe::nearest_word(&canonical, &words).filter(|_| !marks.secret);
-                        return self.problem(&place.key(property, 0), || What::Unexpected {
-                            expected: describe::words(&words),
-                            got: describe::got(value, marks.secret),
-                            suggestion,
-                        });
-                    }
-                    let before = ahead.offset();
-                    ahead.skip_value(depth)?;
-                    self.burn(ahead.offset() - before)?;
-                    next = ahead.next_key()?;
-                }
-                self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                let words: Vec<String> = branches.iter().map(|(word, _)| word.clone()).collect();
-                self.problem(&place.key(property, 0), || What::Missing {
-                    expected: describe::words(&words),
-                })
-            }
-        }
-    }
-
-    fn burn(&mut self, bytes: usize) -> Walk {
-        match self.fuel.checked_sub(bytes + 1) {
-            Some(left) => {
-                self.fuel = left;
-                Ok(())
-            }
-            None => {
-                self.cursor
-                    .error("a value that fits so many forms in so many ways that it can't be checked")?;
-                Ok(())
-            }
-        }
-    }
-
-    /// Nothing tells the branches apart: the first that takes the value has it.
-    fn try_each(
-        &mut self,
-        union: &'g Union,
-        candidates: &[usize],
-        marks: Marks,
-        place: &Place<'_>,
-        start: usize,
-    ) -> Walk {
-        let mut taken: Option<usize> = None;
-        let mut furthest = (0, candidates[0]);
-        for &candidate in candidates {
-            if taken.is_some() && !union.exactly_one {
-                break;
-            }
-            match self.probe(union.branches[candidate], marks, place, start)? {
-                Ok(()) if taken.is_some() => {
-                    self.cursor = Cursor::at(self.text, start);
-                    self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-                    let expected = format!(
-                        "a value that fits exactly one of {}",
-                        describe::union(self.graph, union)
-                    );
-                    return self.refuse(
-                        place,
-                        Refusal {
-                            expected,
-                            suggestion: None,
-                        },
-                        start,
-                        marks,
-                    );
-                }
-                Ok(()) => taken = Some(candidate),
-                Err(reached) if reached > furthest.0 => furthest = (reached, candidate),
-                Err(_) => {}
-            }
-        }
-        self.cursor = Cursor::at(self.text, start);
-        if let Some(candidate) = taken {
-            return self.value(union.branches[candidate], marks, place);
-        }
-        if self.probing {
-            self.reached = furthest.0;
-            return Err(Stop::Refused);
-        }
-        // None takes it. If one of them got past the value's beginning, its problems are the ones to mend.
-        let (listed, total) = (self.problems.listed(), self.problems.total());
-        let written = self.out.len();
-        if furthest.0 > start + 1 {
-            self.value(union.branches[furthest.1], marks, place)?;
-            if self.problems.total() > total {
-                return Ok(());
-            }
-        }
-        self.problems.truncate(listed, total);
-        self.out.truncate(written);
-        self.cursor = Cursor::at(self.text, start);
-        self.cursor.skip_value(MAX_DEPTH.saturating_sub(place.depth))?;
-        self.refuse(
-            place,
-            Refusal {
-                expected: describe::union(self.graph, union),
-                suggestion: None,
-            },
-            start,
-            marks,
-        )
-    }
-
-    /// Does a branch take the value? Leaves no trace. `Err` tells how far it got.
-    fn probe(
-        &mut self,
-        branch: NodeId,
-        marks: Marks,
-        place: &Place<'_>,
-        start: usize,
-    ) -> Result<Result<(), usize>, Stop> {
-        let (written, members, probing) = (self.out.len(), self.members.len(), self.probing);
-        self.cursor = Cursor::at(self.text, start);
-        self.probing = true;
-        let walked = self.value(branch, marks, place);
-        self.probing = probing;
-        self.out.truncate(written);
-        self.members.truncate(members);
-        let end = self.cursor.offset();
-        match walked {
-            Err(Stop::Syntax(error)) => Err(Stop::Syntax(error)),
-            walked => {
-                let reached = if walked.is_ok() { end } else { self.reached };
-                self.burn(reached.saturating_sub(start))?;
-                Ok(walked.map_err(|_| reached))
-            }
-        }
-    }
 }
 
-/// A set of positions that needs no memory for the first 64.
-#[derive(Default)]
-struct Seen {
-    first: u64,
-    absent: u64,
-    more: HashSet<usize>,
-    more_absent: HashSet<usize>,
-}
-
-impl Seen {
-    fn insert(&mut self, position: usize) -> bool {
-        if position < 64 {
-            let bit = 1 << position;
-            let new = self.first & bit == 0;
-            self.first |= bit;
-            new
-        } else {
-            self.more.insert(position)
-        }
-    }
-
-    /// The member came and means that it is absent.
-    fn absent(&mut self, position: usize) {
-        if position < 64 {
-            self.absent |= 1 << position;
-        } else {
-            self.more_absent.insert(position);
-        }
-    }
-
-    fn has(&self, position: usize) -> bool {
-        if position < 64 {
-            (self.first & !self.absent) & (1 << position) != 0
-        } else {
-            self.more.contains(&position) && !self.more_absent.contains(&position)
-        }
-    }
-}
-
+/// A whole number in its one spelling.
 fn is_whole_number(key: &str, signed: bool) -> bool {
-    let digits = if signed {
-        key.strip_prefix('-').unwrap_or(key)
-    } else {
-        key
-    };
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    let digits = if signed { key.strip_prefix('-').unwrap_or(key) } else { key };
+    match digits.as_bytes() {
+        [b'0'] => key == "0",
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// What to say of an array or an object that came as text.
+fn quoted_json(token: Token<'_>, types: Types) -> Option<&'static str> {
+    let Token::String { raw, escaped } = token else { return None };
+    let text = Token::unescape(raw, escaped);
+    match Json::parse(&text) {
+        Ok(Json::Array(_)) if types.has(Types::ARRAY) => Some("send the JSON array itself, not as text"),
+        Ok(Json::Object(_)) if types.has(Types::OBJECT) => Some("send the JSON object itself, not as text"),
+        _ => None,
+    }
 }
 
 fn in_bounds(number: Number, rules: &NumberRules) -> bool {
@@ -994,15 +764,12 @@ fn in_bounds(number: Number, rules: &NumberRules) -> bool {
         && holds(rules.maximum, &[Greater])
         && holds(rules.above, &[Less, Equal])
         && holds(rules.below, &[Greater, Equal])
-        && rules
-            .multiple_of
-            .is_none_or(|step| number.is_multiple_of(step) == Some(true))
+        && rules.multiple_of.is_none_or(|step| number.is_multiple_of(step))
 }
 
-fn check_string(rules: &StringRules, raw: &str, escaped: bool) -> Result<(), String> {
-    let value = Token::unescape(raw, escaped);
+fn check_string(rules: &StringRules, value: &str) -> Result<(), String> {
     if let Some(format) = rules.format
-        && !format.accepts(&value)
+        && !format.accepts(value)
     {
         return Err(format.describe().to_owned());
     }

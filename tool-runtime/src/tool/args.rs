@@ -10,7 +10,7 @@ use super::card::{Card, Final, StoredResult};
 use crate::call::Content;
 use crate::schema::json::de::{self, DecodeError, Missing};
 use crate::schema::json::{Json, JsonPath, ser};
-use crate::schema::{Problem, Problems, Segment, Walked};
+use crate::schema::{Graph, Problem, Problems, Walked};
 
 /// A type that a model can fill in.
 ///
@@ -21,7 +21,7 @@ use crate::schema::{Problem, Problems, Segment, Walked};
     message = "`{Self}` can't be an argument that a model fills in",
     label = "a model can't send this",
     note = "if the host supplies it, mark the parameter `#[host]`",
-    note = "if the model does, write `#[tool_type]` above the type, or take one that implements `Deserialize` and `JsonSchema`"
+    note = "if the model does, write `#[tool_type]` above the type and above those in it, or take one that implements `Deserialize` and `JsonSchema`"
 )]
 pub trait ModelArg: Sized + Send + 'static {
     #[doc(hidden)]
@@ -35,11 +35,7 @@ pub trait ModelArg: Sized + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ModelArg for T {
     fn describe(generator: &mut SchemaGenerator, inline: bool) -> Schema {
-        if inline {
-            T::json_schema(generator)
-        } else {
-            generator.subschema_for::<T>()
-        }
+        if inline { T::json_schema(generator) } else { generator.subschema_for::<T>() }
     }
 
     fn read(text: &str, start: usize) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
@@ -87,10 +83,7 @@ pub struct Visit<'v>(Mode<'v>);
 
 #[derive(Debug)]
 enum Mode<'v> {
-    Describe {
-        generator: &'v mut SchemaGenerator,
-        types: &'v mut Vec<Option<ArgType>>,
-    },
+    Describe { generator: &'v mut SchemaGenerator, types: &'v mut Vec<Option<ArgType>> },
     Read(ReadArgs<'v>),
 }
 
@@ -98,9 +91,8 @@ enum Mode<'v> {
 #[derive(Debug)]
 pub(crate) struct ReadArgs<'v> {
     walked: &'v Walked,
-    /// Names of the arguments by position; empty where one type reads them all.
-    names: &'v [&'static str],
-    secret: &'v [bool],
+    text: &'v str,
+    graph: &'v Graph,
     pub(crate) problems: Problems,
 }
 
@@ -109,13 +101,8 @@ impl<'v> Visit<'v> {
         Visit(Mode::Describe { generator, types })
     }
 
-    pub(crate) fn read(walked: &'v Walked, names: &'v [&'static str], secret: &'v [bool]) -> Self {
-        Visit(Mode::Read(ReadArgs {
-            walked,
-            names,
-            secret,
-            problems: Problems::default(),
-        }))
+    pub(crate) fn read(walked: &'v Walked, text: &'v str, graph: &'v Graph) -> Self {
+        Visit(Mode::Read(ReadArgs { walked, text, graph, problems: Problems::default() }))
     }
 
     pub(crate) fn problems(self) -> Problems {
@@ -129,33 +116,18 @@ impl<'v> Visit<'v> {
 impl ReadArgs<'_> {
     /// Notes what a type refuses although its schema takes it.
     #[cold]
-    fn refused(&mut self, index: Option<usize>, error: &(dyn std::error::Error + 'static)) {
-        let name = index.and_then(|index| self.names.get(index));
-        let secret = index.is_some_and(|index| self.secret.get(index).copied().unwrap_or(false));
-        let (mut path, expected) = match error.downcast_ref::<DecodeError>() {
-            Some(error) => {
-                // What a type's own code says may quote the value, so it is shown cut, and never of a secret.
-                let message = if secret {
-                    "a value that its type takes".to_owned()
-                } else {
-                    in_schema_words(&error.message)
-                };
-                (
-                    error
-                        .offset
-                        .map(|offset| JsonPath::at_offset(&self.walked.text, offset)),
-                    message,
-                )
-            }
-            None => (None, "a value that its type takes".to_owned()),
-        };
-        if let (None, Some(name)) = (&path, name) {
-            path = Some(JsonPath::from_segments(vec![Segment::Key((*name).to_owned())]));
-        }
-        let path = path.unwrap_or_default();
-        let got = path
-            .find(&self.walked.text)
-            .map_or_else(|| "nothing".to_owned(), |raw| crate::schema::got(raw, secret));
+    fn refused(&mut self, error: &(dyn std::error::Error + 'static)) {
+        let error = error.downcast_ref::<DecodeError>();
+        let path = error
+            .and_then(|error| error.offset)
+            .map(|offset| JsonPath::at_offset(self.text, offset))
+            .unwrap_or_default();
+        let secret = self.graph.is_near_secret(&path);
+        // What a type's own code says may quote the value, so it is shown cut, and never near a secret.
+        let expected = error
+            .filter(|_| !secret)
+            .map_or_else(|| "a value that its type takes".to_owned(), |error| in_schema_words(&error.message));
+        let got = path.find(self.text).map_or_else(|| "nothing".to_owned(), |raw| crate::schema::got(raw, secret));
         self.problems.add(|| Problem::unexpected(path, expected, got));
     }
 }
@@ -197,17 +169,7 @@ pub fn arg<T: ModelArg>(visit: &mut Visit<'_>, index: usize) -> Option<T> {
         Mode::Describe { generator, types } => {
             let schema = T::describe(generator, false);
             let optional = T::missing().is_some();
-            note(
-                types,
-                index,
-                ArgType {
-                    schema,
-                    optional,
-                    has_default: false,
-                    default: None,
-                    examples: Vec::new(),
-                },
-            );
+            note(types, index, ArgType { schema, optional, has_default: false, default: None, examples: Vec::new() });
             None
         }
     }
@@ -241,17 +203,11 @@ fn note(types: &mut Vec<Option<ArgType>>, index: usize, described: ArgType) {
 }
 
 fn read_arg<T: ModelArg>(read: &mut ReadArgs<'_>, index: usize, default: Option<fn() -> T>) -> Option<T> {
-    let place = read
-        .walked
-        .members
-        .get(index)
-        .and_then(Option::as_ref)
-        .map(|place| place.start);
-    match place {
-        Some(start) => match T::read(&read.walked.text, start) {
+    match read.walked.value_of(index) {
+        Some(start) => match T::read(read.text, start) {
             Ok(value) => Some(value),
             Err(error) => {
-                read.refused(Some(index), &*error);
+                read.refused(&*error);
                 None
             }
         },
@@ -263,10 +219,10 @@ fn read_arg<T: ModelArg>(read: &mut ReadArgs<'_>, index: usize, default: Option<
 /// Describes or reads the whole argument object as one type.
 pub fn whole<T: ModelArg>(visit: &mut Visit<'_>) -> Option<T> {
     match &mut visit.0 {
-        Mode::Read(read) => match T::read(&read.walked.text, 0) {
+        Mode::Read(read) => match T::read(read.text, 0) {
             Ok(value) => Some(value),
             Err(error) => {
-                read.refused(None, &*error);
+                read.refused(&*error);
                 None
             }
         },
@@ -275,13 +231,7 @@ pub fn whole<T: ModelArg>(visit: &mut Visit<'_>) -> Option<T> {
             note(
                 types,
                 0,
-                ArgType {
-                    schema,
-                    optional: false,
-                    has_default: false,
-                    default: None,
-                    examples: Vec::new(),
-                },
+                ArgType { schema, optional: false, has_default: false, default: None, examples: Vec::new() },
             );
             None
         }
@@ -289,24 +239,33 @@ pub fn whole<T: ModelArg>(visit: &mut Visit<'_>) -> Option<T> {
 }
 
 /// The arguments of some tool, read. Which type they have is the tool's business.
-pub struct ErasedArgs(Box<dyn Any + Send>);
+pub struct ErasedArgs(Option<Box<dyn Any + Send>>);
 
 impl ErasedArgs {
     pub(crate) fn new<A: Send + 'static>(args: A) -> Self {
-        ErasedArgs(Box::new(args))
+        ErasedArgs(Some(Box::new(args)))
     }
 
-    pub(super) fn open<A: 'static>(self) -> A {
-        match self.0.downcast() {
-            Ok(args) => *args,
-            Err(_) => unreachable!("a tool's arguments are made and opened by its own definition"),
+    pub(super) fn open<A: 'static>(mut self) -> A {
+        match self.0.take().map(<Box<dyn Any + Send>>::downcast) {
+            Some(Ok(args)) => *args,
+            _ => unreachable!("a tool's arguments are made and opened by its own definition"),
         }
     }
 
     fn get<A: 'static>(&self) -> &A {
-        match self.0.downcast_ref() {
+        match self.0.as_ref().and_then(|args| args.downcast_ref()) {
             Some(args) => args,
             None => unreachable!("a tool's arguments are made and read by its own definition"),
+        }
+    }
+}
+
+impl Drop for ErasedArgs {
+    /// Arguments of a call that didn't run are dropped here. A panic of their own ends nothing else.
+    fn drop(&mut self) {
+        if let Some(args) = self.0.take() {
+            let _ = super::panic::caught(move || drop(args));
         }
     }
 }

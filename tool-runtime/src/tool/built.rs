@@ -9,7 +9,7 @@ use crate::call::Content;
 use crate::schema::foreign::Foreign;
 use crate::schema::json::{Cursor, Json, Token};
 use crate::schema::{
-    Compiled, Digest, Graph, Issue, JsonPath, Problems, ToolSchema, Walked, compile, hints, normalise, shown,
+    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, ToolSchema, Walked, compile, hints, normalise, shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -20,8 +20,6 @@ pub(crate) struct Built {
     digest: Digest,
     input: Enforced,
     output: Enforced,
-    names: Vec<&'static str>,
-    secret_params: Vec<bool>,
     /// The body returns nothing at all.
     output_is_null: bool,
     issues: Vec<Issue>,
@@ -35,17 +33,10 @@ struct Enforced {
 }
 
 impl Enforced {
-    fn new(schema: &Json, shown: &Json, place: &str, issues: &mut Vec<Issue>) -> Self {
-        let Compiled {
-            graph,
-            foreign,
-            issues: found,
-        } = compile(schema);
+    fn new(schema: &Json, shown: &Json, origin: Origin, place: &str, issues: &mut Vec<Issue>) -> Self {
+        let Compiled { graph, foreign, issues: found } = compile(schema, origin);
         let mut note = |issue: Issue| {
-            issues.push(Issue {
-                pointer: format!("{place}{}", issue.pointer),
-                what: issue.what,
-            });
+            issues.push(Issue { pointer: format!("{place}{}", issue.pointer), what: issue.what });
         };
         found.into_iter().for_each(&mut note);
         let foreign = if foreign.is_empty() {
@@ -65,7 +56,7 @@ impl Enforced {
     fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
         let walked = self.graph.accept(text, open)?;
         if let Some(foreign) = &self.foreign {
-            foreign.check(&walked.text, self.graph.has_secrets())?;
+            foreign.check(walked.text.as_deref().unwrap_or(text), self.graph.has_secrets())?;
         }
         Ok(walked)
     }
@@ -81,10 +72,7 @@ impl Built {
         (definition.args)(&mut Visit::describe(&mut generator, &mut types));
         let mut issues = Vec::new();
         let mut parameters = if definition.whole {
-            types
-                .pop()
-                .flatten()
-                .map_or(Json::Null, |whole| Json::from_value(whole.schema.as_value()))
+            types.pop().flatten().map_or(Json::Null, |whole| Json::from_value(whole.schema.as_value()))
         } else {
             object_of(definition.params, types)
         };
@@ -106,16 +94,13 @@ impl Built {
         settle_constraints(&mut output);
 
         let description = definition.description.trim_end().to_owned();
-        let names = definition.params.iter().map(|param| param.name).collect();
-        let secrets = definition.params.iter().map(|param| param.secret).collect();
         Self::assemble(
             definition.name.to_owned(),
             description,
             &parameters,
             &output,
             definition.deferred,
-            names,
-            secrets,
+            Origin::RustType,
             issues,
         )
     }
@@ -131,36 +116,22 @@ impl Built {
         let mut issues = Vec::new();
         let mut parameters = parameters.clone();
         check_root(&mut parameters, &mut issues);
-        Self::assemble(
-            name,
-            description,
-            &parameters,
-            output,
-            deferred,
-            Vec::new(),
-            Vec::new(),
-            issues,
-        )
+        Self::assemble(name, description, &parameters, output, deferred, Origin::Written, issues)
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the one place where the parts of a tool come together"
-    )]
     fn assemble(
         name: String,
         description: String,
         parameters: &Json,
         output: &Json,
         deferred: bool,
-        names: Vec<&'static str>,
-        secret_params: Vec<bool>,
+        origin: Origin,
         mut issues: Vec<Issue>,
     ) -> Self {
         let shown_parameters = shown(parameters);
         let shown_output = shown(output);
-        let input = Enforced::new(parameters, &shown_parameters, "parameters", &mut issues);
-        let enforced_output = Enforced::new(output, &shown_output, "output", &mut issues);
+        let input = Enforced::new(parameters, &shown_parameters, origin, "parameters", &mut issues);
+        let enforced_output = Enforced::new(output, &shown_output, origin, "output", &mut issues);
         let digest = Digest::of(&Json::Object(vec![
             ("name".into(), Json::string(&name)),
             ("description".into(), Json::string(&description)),
@@ -175,8 +146,6 @@ impl Built {
             digest,
             input,
             output: enforced_output,
-            names,
-            secret_params,
             issues,
         }
     }
@@ -198,12 +167,8 @@ impl Built {
         &self.issues
     }
 
-    pub(super) fn names(&self) -> &[&'static str] {
-        &self.names
-    }
-
-    pub(super) fn secret_params(&self) -> &[bool] {
-        &self.secret_params
+    pub(super) fn input_graph(&self) -> &Graph {
+        &self.input.graph
     }
 
     pub(crate) fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
@@ -224,7 +189,10 @@ impl Built {
     /// With the first place where it differs, and what is wrong there.
     pub(crate) fn check_output(&self, text: String) -> Result<String, (JsonPath, String)> {
         match self.output.accept(&text, &[]) {
-            Ok(_) => Ok(text),
+            Ok(walked) => {
+                walked.recycle();
+                Ok(text)
+            }
             Err(problems) => Err(match problems.iter().next() {
                 Some(problem) => (problem.path().clone(), problem.for_output()),
                 None => (JsonPath::root(), "it does not match its schema".to_owned()),
@@ -257,10 +225,7 @@ fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {
 /// Models' APIs take an object with `properties` at the root and nothing else.
 fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
     let mut refuse = |what: &str| {
-        issues.push(Issue {
-            pointer: "parameters".into(),
-            what: what.to_owned(),
-        });
+        issues.push(Issue { pointer: "parameters".into(), what: what.to_owned() });
     };
     if schema.get("type").and_then(Json::as_str) != Some("object") {
         refuse("the root has to be a plain object, so that every provider takes it: put the value into a struct");
@@ -282,10 +247,7 @@ fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
 fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
     let mut properties = Vec::new();
     let mut required = Vec::new();
-    for (param, described) in params
-        .iter()
-        .zip(types.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
-    {
+    for (param, described) in params.iter().zip(types.into_iter().map(Some).chain(std::iter::repeat_with(|| None))) {
         let Some(Some(described)) = described else { continue };
         let mut schema = match Json::from_value(described.schema.as_value()) {
             schema @ Json::Object(_) => schema,
@@ -304,10 +266,8 @@ fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
         }
         properties.push((param.name.to_owned(), schema));
     }
-    let mut object = Json::Object(vec![
-        ("type".into(), Json::string("object")),
-        ("properties".into(), Json::Object(properties)),
-    ]);
+    let mut object =
+        Json::Object(vec![("type".into(), Json::string("object")), ("properties".into(), Json::Object(properties))]);
     if !required.is_empty() {
         object.set("required", Json::Array(required));
     }
@@ -318,22 +278,14 @@ fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
 /// What the author wrote of one parameter.
 fn describe(schema: &mut Json, param: &Param, position: usize) {
     schema.set("description", Json::string(param.description.trim_end()));
-    for (hint, is_set) in [
-        (hints::PATH, param.path),
-        (hints::SECRET, param.secret),
-        (hints::AUTHORED, param.authored),
-    ] {
+    for (hint, is_set) in [(hints::PATH, param.path), (hints::SECRET, param.secret), (hints::AUTHORED, param.authored)]
+    {
         if is_set {
             schema.set(hint, Json::Bool(true));
         }
     }
     schema.set(hints::ORDER, Json::integer(position as u64));
-    let aliases: Vec<Json> = param
-        .aliases
-        .iter()
-        .flatten()
-        .map(|alias| Json::string(*alias))
-        .collect();
+    let aliases: Vec<Json> = param.aliases.iter().flatten().map(|alias| Json::string(*alias)).collect();
     if !aliases.is_empty() {
         schema.set(hints::ALIAS, Json::Array(aliases));
     }
@@ -406,19 +358,13 @@ fn is_looser(keyword: &str, own: &Json, authors: &Json) -> bool {
 /// Whether a value with a length is a string, an array or an object.
 fn kind_of(schema: &Json, definitions: &Json, depth: usize) -> Option<&'static str> {
     let kinds = ["string", "array", "object"];
-    let named = |value: &Json| {
-        value
-            .as_str()
-            .and_then(|name| kinds.into_iter().find(|kind| *kind == name))
-    };
+    let named = |value: &Json| value.as_str().and_then(|name| kinds.into_iter().find(|kind| *kind == name));
     match schema.get("type") {
         Some(Json::Array(names)) => names.iter().find_map(named),
         Some(name) => named(name),
         None if depth < 16 => {
-            let target = schema
-                .get("$ref")
-                .and_then(Json::as_str)
-                .and_then(|reference| reference.strip_prefix("#/$defs/"));
+            let target =
+                schema.get("$ref").and_then(Json::as_str).and_then(|reference| reference.strip_prefix("#/$defs/"));
             let branches = schema.get("anyOf").and_then(Json::as_array).unwrap_or_default();
             target
                 .and_then(|name| definitions.get(name))

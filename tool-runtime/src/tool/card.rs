@@ -15,10 +15,7 @@ pub struct Card {
 impl Card {
     /// A card of one line.
     pub fn new(title: impl Into<String>) -> Self {
-        Card {
-            title: title.into(),
-            body: None,
-        }
+        Card { title: title.into(), body: None }
     }
 
     /// Adds a body.

@@ -58,24 +58,14 @@ impl CallContext {
         state: HostState,
         outer: Option<CancellationToken>,
     ) -> Self {
-        CallContext(Arc::new(Inner {
-            tool,
-            call_id,
-            deadline,
-            state,
-            outer,
-            token: OnceLock::new(),
-        }))
+        CallContext(Arc::new(Inner { tool, call_id, deadline, state, outer, token: OnceLock::new() }))
     }
 
     /// Cancelled when the call should stop: its turn was cancelled, or its time is over.
     pub fn token(&self) -> &CancellationToken {
-        self.0.token.get_or_init(|| {
-            self.0
-                .outer
-                .as_ref()
-                .map_or_else(CancellationToken::new, CancellationToken::child_token)
-        })
+        self.0
+            .token
+            .get_or_init(|| self.0.outer.as_ref().map_or_else(CancellationToken::new, CancellationToken::child_token))
     }
 
     /// Tells a body that watches its token to stop.

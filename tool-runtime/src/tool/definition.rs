@@ -214,26 +214,17 @@ pub enum LabelKind {
 impl Label {
     /// A `[required]` line.
     pub const fn required(text: &'static str) -> Self {
-        Label {
-            kind: LabelKind::Required,
-            text,
-        }
+        Label { kind: LabelKind::Required, text }
     }
 
     /// A `[confirm]` line.
     pub const fn confirm(text: &'static str) -> Self {
-        Label {
-            kind: LabelKind::Confirm,
-            text,
-        }
+        Label { kind: LabelKind::Confirm, text }
     }
 
     /// A `[notice]` line.
     pub const fn notice(text: &'static str) -> Self {
-        Label {
-            kind: LabelKind::Notice,
-            text,
-        }
+        Label { kind: LabelKind::Notice, text }
     }
 
     /// What it asks for.
@@ -273,10 +264,7 @@ pub struct HostNeed {
 impl HostNeed {
     /// The need for a `T`.
     pub const fn of<T: 'static>() -> Self {
-        HostNeed {
-            id: TypeId::of::<T>(),
-            name: std::any::type_name::<T>,
-        }
+        HostNeed { id: TypeId::of::<T>(), name: std::any::type_name::<T> }
     }
 
     pub(crate) fn id(&self) -> TypeId {
@@ -348,12 +336,7 @@ impl Definition {
             concurrency: Concurrency::Exclusive,
             reads: &[],
             writes: &[],
-            hints: Hints {
-                read_only: false,
-                destructive: false,
-                idempotent: false,
-                deterministic: false,
-            },
+            hints: Hints { read_only: false, destructive: false, idempotent: false, deterministic: false },
             changes: &[],
             causes: false,
             present_call: None,

@@ -47,9 +47,7 @@ impl DynamicTool {
 
 impl fmt::Debug for DynamicTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DynamicTool")
-            .field("name", &self.built.schema().name())
-            .finish_non_exhaustive()
+        f.debug_struct("DynamicTool").field("name", &self.built.schema().name()).finish_non_exhaustive()
     }
 }
 
@@ -112,12 +110,7 @@ impl DynamicToolBuilder {
         F: Fn(String, CallContext) -> B + Send + Sync + 'static,
         B: Future<Output = Result<String, Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
     {
-        let error = |kind| {
-            Err(DynamicToolError {
-                tool: self.name.clone(),
-                kind,
-            })
-        };
+        let error = |kind| Err(DynamicToolError { tool: self.name.clone(), kind });
         if !is_legal_name(&self.name) {
             return error(Kind::Name);
         }
@@ -128,10 +121,8 @@ impl DynamicToolBuilder {
             return error(Kind::ZeroTimeout);
         }
         let parse = |which, text: &str| {
-            Json::parse(text).map_err(|error| DynamicToolError {
-                tool: self.name.clone(),
-                kind: Kind::Schema(which, error),
-            })
+            Json::parse(text)
+                .map_err(|error| DynamicToolError { tool: self.name.clone(), kind: Kind::Schema(which, error) })
         };
         let parameters = match &self.parameters {
             Some(text) => parse("parameters", text)?,
@@ -156,31 +147,21 @@ impl DynamicToolBuilder {
                         Err(error) => {
                             let refused =
                                 crate::call::ToolOutputError::new(cx.tool(), Default::default(), "it isn't JSON");
-                            Reply(BodyResult::InvalidOutput {
-                                error: refused,
-                                host: error.to_string(),
-                            })
+                            Reply(BodyResult::InvalidOutput { error: refused, host: error.to_string() })
                         }
                     },
                     Err(error) => Reply(BodyResult::Failed(BodyError::new(&error))),
                 }
             })
         };
-        Ok(HostTool::from_dynamic(DynamicTool {
-            built,
-            run: Arc::new(run),
-            timeout: self.timeout,
-            hints: self.hints,
-        }))
+        Ok(HostTool::from_dynamic(DynamicTool { built, run: Arc::new(run), timeout: self.timeout, hints: self.hints }))
     }
 }
 
 /// Every provider takes a name of this form as it is.
 pub(crate) fn is_legal_name(name: &str) -> bool {
     let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
         && name.len() <= 64
 }

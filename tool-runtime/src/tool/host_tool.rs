@@ -39,28 +39,17 @@ enum Origin {
 impl HostTool {
     #[doc(hidden)]
     pub fn from_definition(definition: &'static Definition) -> Self {
-        HostTool {
-            origin: Origin::Static(definition),
-            receiver: None,
-            timeout: definition.timeout,
-        }
+        HostTool { origin: Origin::Static(definition), receiver: None, timeout: definition.timeout }
     }
 
     #[doc(hidden)]
     pub fn from_method<T: Send + Sync + 'static>(definition: &'static Definition, receiver: Arc<T>) -> Self {
-        HostTool {
-            receiver: Some(receiver),
-            ..HostTool::from_definition(definition)
-        }
+        HostTool { receiver: Some(receiver), ..HostTool::from_definition(definition) }
     }
 
     pub(super) fn from_dynamic(tool: DynamicTool) -> Self {
         let timeout = tool.timeout;
-        HostTool {
-            origin: Origin::Dynamic(Arc::new(tool)),
-            receiver: None,
-            timeout,
-        }
+        HostTool { origin: Origin::Dynamic(Arc::new(tool)), receiver: None, timeout }
     }
 
     /// The name by which a model calls it.
@@ -109,10 +98,7 @@ impl HostTool {
 
     /// The state changes it can make.
     pub fn changes(&self) -> impl Iterator<Item = &str> {
-        self.definition()
-            .map_or(&[][..], |definition| definition.changes)
-            .iter()
-            .copied()
+        self.definition().map_or(&[][..], |definition| definition.changes).iter().copied()
     }
 
     /// The labelled lines of its description.
@@ -172,19 +158,26 @@ impl HostTool {
     ///
     /// # Errors
     /// With what the types refuse although the schema takes it.
-    pub(crate) fn read(&self, walked: &Walked) -> Result<ErasedArgs, Problems> {
+    pub(crate) fn read(&self, walked: &Walked, text: &str) -> Result<ErasedArgs, Problems> {
         match &self.origin {
             Origin::Static(definition) => {
                 let built = definition.built();
-                let mut visit = Visit::read(walked, built.names(), built.secret_params());
+                let mut visit = Visit::read(walked, text, built.input_graph());
                 match (definition.args)(&mut visit) {
                     Some(args) => Ok(args),
                     None => Err(visit.problems()),
                 }
             }
             // Its values are the text itself.
-            Origin::Dynamic(_) => Ok(ErasedArgs::new(walked.text.clone())),
+            Origin::Dynamic(_) => Ok(ErasedArgs::new(text.to_owned())),
         }
+    }
+
+    /// Reads arguments that were accepted before, from their canonical text.
+    pub(crate) fn read_again(&self, canonical: &str) -> Option<ErasedArgs> {
+        let walked = self.built().accept(canonical, &[]).ok()?;
+        let text = walked.text.as_deref().unwrap_or(canonical);
+        super::panic::caught(|| self.read(&walked, text)).ok()?.ok()
     }
 
     pub(crate) fn present_call(&self) -> Option<fn(&ErasedArgs) -> Card> {
@@ -202,8 +195,6 @@ impl HostTool {
 
 impl fmt::Debug for HostTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostTool")
-            .field("name", &self.name())
-            .finish_non_exhaustive()
+        f.debug_struct("HostTool").field("name", &self.name()).finish_non_exhaustive()
     }
 }

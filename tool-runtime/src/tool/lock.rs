@@ -15,8 +15,6 @@ where
     for<'never> HostOnly: ModelFacing,
 {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(serde::ser::Error::custom(
-            "host-only tool metadata must never reach a model",
-        ))
+        Err(serde::ser::Error::custom("host-only tool metadata must never reach a model"))
     }
 }

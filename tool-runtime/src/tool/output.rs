@@ -20,7 +20,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 #[diagnostic::on_unimplemented(
     message = "a tool can't return `{Self}`: a model can't read it",
     label = "a model can't read this",
-    note = "write `#[tool_type]` above the type, or return one that implements `Serialize` and `JsonSchema`"
+    note = "write `#[tool_type]` above the type and above those in it, or return one that implements `Serialize` and `JsonSchema`"
 )]
 pub trait ModelOutput: Sized {
     #[doc(hidden)]
@@ -49,9 +49,10 @@ impl<T: Serialize + JsonSchema> ModelOutput for T {
 ///
 /// The model reads its own `Display` and no more.
 #[diagnostic::on_unimplemented(
-    message = "a tool can't fail with `{Self}`: it has no text that a model could read",
-    label = "not an error",
-    note = "it has to be `Into<Box<dyn std::error::Error + Send + Sync>>`: implement `Display` and `std::error::Error` for it"
+    message = "a tool can't fail with `{Self}`",
+    label = "not an error that a tool can return",
+    note = "the model reads an error's text: implement `Display` and `std::error::Error` for it",
+    note = "it has to be `Send + Sync` too: in the place of `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`"
 )]
 pub trait ModelError: Sized {
     #[doc(hidden)]
@@ -108,9 +109,7 @@ impl BodyError {
         let mut left = Self::MAX_CAUSES;
         while let (Some(cause), true) = (source, left > 0) {
             let text = cause.to_string();
-            let said = std::iter::once(&message)
-                .chain(&causes)
-                .any(|said| said.contains(&text));
+            let said = std::iter::once(&message).chain(&causes).any(|said| said.contains(&text));
             if !said && !text.is_empty() {
                 causes.push(text);
             }
@@ -183,11 +182,7 @@ impl<T, E> ReturnOf<Result<T, E>> {
         T: ModelOutput,
         E: ModelError,
     {
-        Returns {
-            split: |result| result.map_err(E::into_error),
-            describe: T::describe,
-            write: T::write,
-        }
+        Returns { split: |result| result.map_err(E::into_error), describe: T::describe, write: T::write }
     }
 }
 
@@ -204,11 +199,7 @@ impl<T> PlainReturn<T> for ReturnOf<T> {
     where
         T: ModelOutput,
     {
-        Returns {
-            split: Ok,
-            describe: T::describe,
-            write: T::write,
-        }
+        Returns { split: Ok, describe: T::describe, write: T::write }
     }
 }
 
@@ -229,9 +220,7 @@ impl<R, V> Returns<R, V> {
     /// Describes the value, or makes a reply of it.
     pub fn settle(self, what: Settle<'_, R>, project: Option<fn(&V) -> Content>) -> Settled {
         match what {
-            Settle::Describe => Settled::Described(OutputType {
-                describe: self.describe,
-            }),
+            Settle::Describe => Settled::Described(OutputType { describe: self.describe }),
             Settle::Returned(cx, returned) => Settled::Reply(match (self.split)(returned) {
                 Ok(value) => match project {
                     None => reply(cx, (self.write)(&value), None),

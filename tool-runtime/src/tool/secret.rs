@@ -2,14 +2,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::schema::{REDACTED, hints};
 
 /// A value that is shown to the handler and to nobody else: redacted in every record, event, error
 /// and prompt, wherever in the arguments it stands.
 ///
-/// It has no `Serialize`, and its `Debug` prints `[redacted]`.
+/// Its `Debug` prints `[redacted]`, and its `Serialize` writes that.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret<T>(T);
 
@@ -36,6 +36,12 @@ impl<T> fmt::Debug for Secret<T> {
     }
 }
 
+impl<T> Serialize for Secret<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(REDACTED)
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // What `T` says of a value that it refuses may quote the value.
@@ -59,6 +65,9 @@ impl<T: JsonSchema> JsonSchema for Secret<T> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        if generator.contract().is_serialize() {
+            return String::json_schema(generator);
+        }
         let mut schema = generator.subschema_for::<T>();
         schema.insert(hints::SECRET.to_owned(), true.into());
         schema

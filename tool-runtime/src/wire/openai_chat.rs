@@ -86,22 +86,19 @@ pub fn calls(message: &str) -> Result<Vec<ToolCall>, MessageError> {
         let (line, column) = error.line_column(message);
         MessageError(format!("not valid JSON: {error} (line {line}, column {column})"))
     })?;
+    if root.as_object().is_none() {
+        return Err(MessageError("has to be an object".to_owned()));
+    }
     let choice = root.get("choices").and_then(Json::as_array).and_then(<[Json]>::first);
     let message = choice.and_then(|choice| choice.get("message")).unwrap_or(&root);
-    let stopped = choice
-        .or(Some(&root))
-        .and_then(|choice| choice.get("finish_reason"))
-        .and_then(Json::as_str);
+    let stopped = choice.or(Some(&root)).and_then(|choice| choice.get("finish_reason")).and_then(Json::as_str);
     let listed = match message.get("tool_calls") {
         None | Some(Json::Null) => return Ok(Vec::new()),
         Some(Json::Array(listed)) => listed,
         Some(_) => return Err(MessageError("`tool_calls` has to be an array".to_owned())),
     };
-    let mut calls = listed
-        .iter()
-        .enumerate()
-        .map(|(index, call)| read_call(index, call))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut calls =
+        listed.iter().enumerate().map(|(index, call)| read_call(index, call)).collect::<Result<Vec<_>, _>>()?;
     if stopped == Some("length")
         && let Some(last) = calls.pop()
     {
@@ -113,20 +110,14 @@ pub fn calls(message: &str) -> Result<Vec<ToolCall>, MessageError> {
 fn read_call(index: usize, call: &Json) -> Result<ToolCall, MessageError> {
     let wrong = |what: &str| MessageError(format!("`tool_calls[{index}]` {what}"));
     let function = call.get("function").ok_or_else(|| wrong("has no `function`"))?;
-    let name = function
-        .get("name")
-        .and_then(Json::as_str)
-        .ok_or_else(|| wrong("has no name"))?;
+    let name = function.get("name").and_then(Json::as_str).ok_or_else(|| wrong("has no name"))?;
     let arguments = match function.get("arguments") {
         None | Some(Json::Null) => RawArguments::absent(),
         Some(Json::String(text)) => text.as_str().into(),
         Some(value) => value.to_string().into(),
     };
     // Some servers send no identifier; the position is as good within one turn.
-    let id = call
-        .get("id")
-        .and_then(Json::as_str)
-        .map_or_else(|| format!("call_{index}"), str::to_owned);
+    let id = call.get("id").and_then(Json::as_str).map_or_else(|| format!("call_{index}"), str::to_owned);
     Ok(ToolCall::new(id, name, arguments))
 }
 

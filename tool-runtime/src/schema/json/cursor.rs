@@ -17,6 +17,44 @@ pub(crate) enum Token<'a> {
     ObjectStart,
 }
 
+/// The text stops being JSON here; the cursor knows [why](Cursor::error). Has no size, so that what
+/// goes well costs nothing for what may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fault;
+
+/// A member's name, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Key<'a> {
+    text: &'a str,
+    pub(crate) escaped: bool,
+    /// Of the comma before it, or of the brace for the first one.
+    pub(crate) separator: usize,
+    /// Of its opening quote.
+    pub(crate) start: usize,
+    /// After its closing quote, and after the colon.
+    pub(crate) end: usize,
+    pub(crate) after_colon: usize,
+}
+
+impl<'a> Key<'a> {
+    /// What stands between the quotes, still escaped if `escaped`.
+    #[inline]
+    pub(crate) fn raw(&self) -> &'a str {
+        &self.text[self.start + 1..self.end - 1]
+    }
+
+    #[inline]
+    pub(crate) fn name(&self) -> Cow<'a, str> {
+        Token::unescape(self.raw(), self.escaped)
+    }
+
+    /// Is it this name, letter by letter?
+    #[inline]
+    pub(crate) fn is(&self, name: &str) -> bool {
+        !self.escaped && &self.text.as_bytes()[self.start + 1..self.end - 1] == name.as_bytes()
+    }
+}
+
 /// A place where a text stops being JSON (RFC 8259).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
@@ -33,10 +71,7 @@ impl SyntaxError {
         }
         let before = &text[..end];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (
-            before.matches('\n').count() + 1,
-            before[line_start..].chars().count() + 1,
-        )
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 }
 
@@ -51,15 +86,16 @@ impl fmt::Display for SyntaxError {
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     pos: usize,
+    fault: &'static str,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Cursor { text, pos: 0 }
+        Cursor { text, pos: 0, fault: "" }
     }
 
     pub(crate) fn at(text: &'a str, pos: usize) -> Self {
-        Cursor { text, pos }
+        Cursor { text, pos, fault: "" }
     }
 
     pub(crate) fn offset(&self) -> usize {
@@ -70,12 +106,47 @@ impl<'a> Cursor<'a> {
         &self.text[start..self.pos]
     }
 
-    pub(crate) fn error<T>(&self, what: &'static str) -> Result<T, SyntaxError> {
-        Err(SyntaxError { what, offset: self.pos })
+    /// Stops here.
+    #[cold]
+    pub(crate) fn fail<T>(&mut self, what: &'static str) -> Result<T, Fault> {
+        self.fault = what;
+        Err(Fault)
+    }
+
+    /// Why and where it stopped.
+    #[cold]
+    pub(crate) fn error(&self) -> SyntaxError {
+        SyntaxError { what: self.fault, offset: self.pos }
+    }
+
+    /// Goes back to where it has been.
+    pub(crate) fn go_back(&mut self, offset: usize) {
+        self.pos = offset;
+    }
+
+    /// Reads over an integer of at most 18 digits that is followed by what may follow a value.
+    /// `None` leaves the cursor where it was.
+    #[inline]
+    pub(crate) fn short_integer(&mut self) -> Option<i64> {
+        let bytes = self.text.as_bytes();
+        let mut at = self.pos;
+        let mut value = 0_i64;
+        while let Some(&digit @ b'0'..=b'9') = bytes.get(at) {
+            if at - self.pos == 18 {
+                return None;
+            }
+            value = value * 10 + i64::from(digit - b'0');
+            at += 1;
+        }
+        if let Some(b'.' | b'e' | b'E') = bytes.get(at) {
+            return None;
+        }
+        self.pos = at;
+        Some(value)
     }
 
     #[inline]
-    fn byte(&self) -> Option<u8> {
+    pub(crate) fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.pos).copied()
     }
 
@@ -87,19 +158,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing but white space is left.
-    pub(crate) fn finish(&mut self) -> Result<(), SyntaxError> {
+    pub(crate) fn finish(&mut self) -> Result<(), Fault> {
         self.skip_space();
-        if self.pos == self.text.len() {
-            Ok(())
-        } else {
-            self.error("unexpected text after the value")
-        }
+        if self.pos == self.text.len() { Ok(()) } else { self.fail("unexpected text after the value") }
     }
 
     /// The next value's first token. After `ArrayStart` or `ObjectStart` the caller goes on with
     /// [`first_element`](Self::first_element) or [`first_key`](Self::first_key).
     #[inline]
-    pub(crate) fn token(&mut self) -> Result<Token<'a>, SyntaxError> {
+    pub(crate) fn token(&mut self) -> Result<Token<'a>, Fault> {
         self.skip_space();
         match self.byte() {
             Some(b'"') => {
@@ -118,45 +185,57 @@ impl<'a> Cursor<'a> {
             Some(b't') => self.word("true", Token::Bool(true)),
             Some(b'f') => self.word("false", Token::Bool(false)),
             Some(b'n') => self.word("null", Token::Null),
-            Some(_) => self.error("expected a JSON value"),
-            None => self.error("the text ends where a value is expected"),
+            Some(_) => self.fail("expected a JSON value"),
+            None => self.fail("the text ends where a value is expected"),
         }
     }
 
-    fn word(&mut self, word: &'static str, token: Token<'a>) -> Result<Token<'a>, SyntaxError> {
+    fn word(&mut self, word: &'static str, token: Token<'a>) -> Result<Token<'a>, Fault> {
         if self.text.as_bytes()[self.pos..].starts_with(word.as_bytes()) {
             self.pos += word.len();
             Ok(token)
         } else {
-            self.error("expected a JSON value")
+            self.fail("expected a JSON value")
         }
     }
 
     /// A string whose opening quote is next; gives what stands between the quotes.
     #[inline]
-    fn string(&mut self) -> Result<(&'a str, bool), SyntaxError> {
-        let bytes = self.text.as_bytes();
+    fn string(&mut self) -> Result<(&'a str, bool), Fault> {
         let start = self.pos + 1;
-        let mut at = start;
+        let escaped = self.skip_string()?;
+        Ok((&self.text[start..self.pos - 1], escaped))
+    }
+
+    /// Reads over a string whose opening quote is next. Does it have escapes?
+    #[inline]
+    pub(crate) fn skip_string(&mut self) -> Result<bool, Fault> {
+        let bytes = self.text.as_bytes();
+        let mut at = self.pos + 1;
         let mut escaped = false;
         loop {
+            while let Some(&byte) = bytes.get(at) {
+                if ENDS_RUN[byte as usize] {
+                    break;
+                }
+                at += 1;
+            }
             match bytes.get(at) {
                 Some(b'"') => {
                     self.pos = at + 1;
-                    return Ok((&self.text[start..at], escaped));
+                    return Ok(escaped);
                 }
                 Some(b'\\') => {
                     escaped = true;
                     at = self.escape(at)?;
                 }
-                Some(0..=0x1f) => {
+                Some(_) => {
                     self.pos = at;
-                    return self.error("a control character inside a string has to be escaped");
+                    return self.fail("a control character inside a string has to be escaped");
                 }
-                Some(_) => at += 1,
                 None => {
                     self.pos = at;
-                    return self.error("the text ends inside a string");
+                    return self.fail("the text ends inside a string");
                 }
             }
         }
@@ -164,14 +243,14 @@ impl<'a> Cursor<'a> {
 
     /// Checks the escape at `at` and gives the position after it. Surrogates have to come in pairs.
     #[cold]
-    fn escape(&mut self, at: usize) -> Result<usize, SyntaxError> {
+    fn escape(&mut self, at: usize) -> Result<usize, Fault> {
         let bytes = self.text.as_bytes();
         self.pos = at;
         match bytes.get(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
             Some(b'u') => {
                 let Some(unit) = hex4(bytes, at + 2) else {
-                    return self.error("`\\u` needs four hexadecimal digits");
+                    return self.fail("`\\u` needs four hexadecimal digits");
                 };
                 match unit {
                     0xD800..=0xDBFF => {
@@ -180,20 +259,20 @@ impl<'a> Cursor<'a> {
                             .flatten();
                         match low {
                             Some(0xDC00..=0xDFFF) => Ok(at + 12),
-                            _ => self.error("a surrogate that has no partner is no character"),
+                            _ => self.fail("a surrogate that has no partner is no character"),
                         }
                     }
-                    0xDC00..=0xDFFF => self.error("a surrogate that has no partner is no character"),
+                    0xDC00..=0xDFFF => self.fail("a surrogate that has no partner is no character"),
                     _ => Ok(at + 6),
                 }
             }
-            Some(_) => self.error("an escape that JSON does not have"),
-            None => self.error("the text ends inside a string"),
+            Some(_) => self.fail("an escape that JSON does not have"),
+            None => self.fail("the text ends inside a string"),
         }
     }
 
     #[inline]
-    fn number(&mut self) -> Result<&'a str, SyntaxError> {
+    fn number(&mut self) -> Result<&'a str, Fault> {
         let bytes = self.text.as_bytes();
         let start = self.pos;
         let digits = |mut at: usize| {
@@ -206,15 +285,15 @@ impl<'a> Cursor<'a> {
         match bytes.get(at) {
             Some(b'0') => at += 1,
             Some(b'1'..=b'9') => at = digits(at),
-            _ => return self.error("a number needs digits"),
+            _ => return self.fail("a number needs digits"),
         }
         if let Some(b'0'..=b'9') = bytes.get(at) {
-            return self.error("a number can't start with 0");
+            return self.fail("a number can't start with 0");
         }
         if bytes.get(at) == Some(&b'.') {
             let end = digits(at + 1);
             if end == at + 1 {
-                return self.error("a number needs digits after its point");
+                return self.fail("a number needs digits after its point");
             }
             at = end;
         }
@@ -222,7 +301,7 @@ impl<'a> Cursor<'a> {
             let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
             let end = digits(at + 1 + sign);
             if end == at + 1 + sign {
-                return self.error("a number needs digits in its exponent");
+                return self.fail("a number needs digits in its exponent");
             }
             at = end;
         }
@@ -232,7 +311,7 @@ impl<'a> Cursor<'a> {
 
     /// After `ArrayStart`: is there a first element?
     #[inline]
-    pub(crate) fn first_element(&mut self) -> Result<bool, SyntaxError> {
+    pub(crate) fn first_element(&mut self) -> Result<bool, Fault> {
         self.skip_space();
         if self.byte() == Some(b']') {
             self.pos += 1;
@@ -243,7 +322,7 @@ impl<'a> Cursor<'a> {
 
     /// After an element: is there one more?
     #[inline]
-    pub(crate) fn next_element(&mut self) -> Result<bool, SyntaxError> {
+    pub(crate) fn next_element(&mut self) -> Result<bool, Fault> {
         self.skip_space();
         match self.byte() {
             Some(b',') => {
@@ -254,75 +333,75 @@ impl<'a> Cursor<'a> {
                 self.pos += 1;
                 Ok(false)
             }
-            Some(_) => self.error("expected `,` or `]`"),
-            None => self.error("the text ends inside an array"),
+            Some(_) => self.fail("expected `,` or `]`"),
+            None => self.fail("the text ends inside an array"),
         }
     }
 
     /// After `ObjectStart`: the first key, if there is one. The cursor stands before the value then.
     #[inline]
-    pub(crate) fn first_key(&mut self) -> Result<Option<(&'a str, bool)>, SyntaxError> {
+    pub(crate) fn first_key(&mut self) -> Result<Option<Key<'a>>, Fault> {
+        let separator = self.pos.saturating_sub(1);
         self.skip_space();
         if self.byte() == Some(b'}') {
             self.pos += 1;
             return Ok(None);
         }
-        self.key().map(Some)
+        self.key(separator).map(Some)
     }
 
     /// After a member: the next key, if there is one.
     #[inline]
-    pub(crate) fn next_key(&mut self) -> Result<Option<(&'a str, bool)>, SyntaxError> {
+    pub(crate) fn next_key(&mut self) -> Result<Option<Key<'a>>, Fault> {
         self.skip_space();
+        let separator = self.pos;
         match self.byte() {
             Some(b',') => {
                 self.pos += 1;
                 self.skip_space();
-                self.key().map(Some)
+                self.key(separator).map(Some)
             }
             Some(b'}') => {
                 self.pos += 1;
                 Ok(None)
             }
-            Some(_) => self.error("expected `,` or `}`"),
-            None => self.error("the text ends inside an object"),
+            Some(_) => self.fail("expected `,` or `}`"),
+            None => self.fail("the text ends inside an object"),
         }
     }
 
     #[inline]
-    fn key(&mut self) -> Result<(&'a str, bool), SyntaxError> {
+    fn key(&mut self, separator: usize) -> Result<Key<'a>, Fault> {
+        let start = self.pos;
         match self.byte() {
             Some(b'"') => {}
-            Some(_) => return self.error("expected a key in double quotes"),
-            None => return self.error("the text ends inside an object"),
+            Some(_) => return self.fail("expected a key in double quotes"),
+            None => return self.fail("the text ends inside an object"),
         }
-        let key = self.string()?;
+        let escaped = self.skip_string()?;
+        let end = self.pos;
         self.skip_space();
         match self.byte() {
             Some(b':') => {
                 self.pos += 1;
-                Ok(key)
+                Ok(Key { text: self.text, escaped, separator, start, end, after_colon: self.pos })
             }
-            Some(_) => self.error("expected `:`"),
-            None => self.error("the text ends inside an object"),
+            Some(_) => self.fail("expected `:`"),
+            None => self.fail("the text ends inside an object"),
         }
     }
 
     /// Reads over one value, checking its syntax and that it nests at most `depth` levels.
-    pub(crate) fn skip_value(&mut self, depth: usize) -> Result<(), SyntaxError> {
+    pub(crate) fn skip_value(&mut self, depth: usize) -> Result<(), Fault> {
         // One bit a level: is it an object? No recursion, so no input can overflow the stack.
         let mut levels: Vec<bool> = Vec::new();
         loop {
             if let open @ (Token::ArrayStart | Token::ObjectStart) = self.token()? {
                 if levels.len() >= depth {
-                    return self.error("nested too deeply");
+                    return self.fail("nested too deeply");
                 }
                 let object = open == Token::ObjectStart;
-                let more = if object {
-                    self.first_key()?.is_some()
-                } else {
-                    self.first_element()?
-                };
+                let more = if object { self.first_key()?.is_some() } else { self.first_element()? };
                 if more {
                     levels.push(object);
                     continue;
@@ -330,11 +409,7 @@ impl<'a> Cursor<'a> {
             }
             loop {
                 let Some(&object) = levels.last() else { return Ok(()) };
-                let more = if object {
-                    self.next_key()?.is_some()
-                } else {
-                    self.next_element()?
-                };
+                let more = if object { self.next_key()?.is_some() } else { self.next_element()? };
                 if more {
                     break;
                 }
@@ -347,16 +422,26 @@ impl<'a> Cursor<'a> {
     #[cfg(test)]
     pub(crate) fn check(text: &str) -> Result<(), SyntaxError> {
         let mut cursor = Cursor::new(text);
-        cursor.skip_value(super::MAX_DEPTH)?;
-        cursor.finish()
+        cursor.skip_value(super::MAX_DEPTH).and_then(|()| cursor.finish()).map_err(|Fault| cursor.error())
     }
 }
 
+/// The bytes at which a run of plain characters in a string ends.
+const ENDS_RUN: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        ends[byte] = true;
+        byte += 1;
+    }
+    ends[b'"' as usize] = true;
+    ends[b'\\' as usize] = true;
+    ends
+};
+
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 4)?;
-    digits
-        .iter()
-        .try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
+    digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
 }
 
 /// The characters that an already checked string stands for.
@@ -401,11 +486,7 @@ pub(super) fn unescape(raw: &str) -> String {
 impl<'a> Token<'a> {
     /// The characters of a string between its quotes.
     pub(crate) fn unescape(raw: &'a str, escaped: bool) -> Cow<'a, str> {
-        if escaped {
-            Cow::Owned(unescape(raw))
-        } else {
-            Cow::Borrowed(raw)
-        }
+        if escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
     }
 }
 
@@ -448,15 +529,7 @@ mod tests {
         ] {
             Cursor::check(text).expect_err(text);
         }
-        for text in [
-            "0",
-            "-0",
-            " [ ] ",
-            "{}",
-            "1.5e-3",
-            "\"\\ud83c\\udf78\"",
-            "[[],{\"a\":[null,true,false]}]",
-        ] {
+        for text in ["0", "-0", " [ ] ", "{}", "1.5e-3", "\"\\ud83c\\udf78\"", "[[],{\"a\":[null,true,false]}]"] {
             Cursor::check(text).unwrap_or_else(|e| panic!("{text}: {e}"));
         }
     }

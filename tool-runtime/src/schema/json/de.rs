@@ -10,7 +10,7 @@ use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-use super::{Cursor, Token};
+use super::{Cursor, Fault, Token};
 
 /// A value that a type refuses although its schema takes it.
 #[derive(Debug)]
@@ -39,10 +39,7 @@ impl std::error::Error for DecodeError {}
 impl de::Error for DecodeError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        DecodeError {
-            message: message.to_string(),
-            offset: None,
-        }
+        DecodeError { message: message.to_string(), offset: None }
     }
 
     /// Without the value that came: it may be a secret.
@@ -59,9 +56,7 @@ impl de::Error for DecodeError {
 
 /// Reads one value that stands in `text` from `start` on.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str, start: usize) -> Result<T, DecodeError> {
-    T::deserialize(&mut Reader {
-        cursor: Cursor::at(text, start),
-    })
+    T::deserialize(&mut Reader { cursor: Cursor::at(text, start) }).map_err(|error| error.at(start))
 }
 
 struct Reader<'de> {
@@ -69,17 +64,15 @@ struct Reader<'de> {
 }
 
 impl<'de> Reader<'de> {
+    #[cold]
+    fn syntax(&self) -> DecodeError {
+        let error = self.cursor.error();
+        DecodeError { message: error.to_string(), offset: Some(error.offset) }
+    }
+
     #[inline]
     fn token(&mut self) -> Result<Token<'de>, DecodeError> {
-        self.cursor.token().map_err(syntax)
-    }
-}
-
-#[cold]
-fn syntax(error: super::SyntaxError) -> DecodeError {
-    DecodeError {
-        message: error.to_string(),
-        offset: Some(error.offset),
+        self.cursor.token().map_err(|Fault| self.syntax())
     }
 }
 
@@ -89,10 +82,27 @@ fn visit_number<'de, V: Visitor<'de>>(digits: &'de str, visitor: V) -> Result<V:
         visitor.visit_u64(number)
     } else if let Ok(number) = digits.parse::<i64>() {
         visitor.visit_i64(number)
+    } else if super::is_integer_literal(digits) {
+        // Who asks for any number would be given another one than was judged.
+        Err(de::Error::custom("expected an integer of at most 64 bits"))
     } else {
-        // A literal beyond 64 bits goes to a visitor that doesn't ask for one as a double, as in `serde_json`.
-        let number = digits.parse().map_err(|_| de::Error::custom("expected a number"))?;
-        visitor.visit_f64(number)
+        visit_double(digits, visitor)
+    }
+}
+
+fn visit_double<'de, V: Visitor<'de>>(digits: &'de str, visitor: V) -> Result<V::Value, DecodeError> {
+    let number = digits.parse().map_err(|_| de::Error::custom("expected a number"))?;
+    visitor.visit_f64(number)
+}
+
+impl<'de> Reader<'de> {
+    fn double<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, DecodeError> {
+        let start = self.cursor.offset();
+        let value = match self.token()? {
+            Token::Number(digits) => visit_double(digits, visitor),
+            _ => Err(de::Error::custom("expected a number")),
+        };
+        value.map_err(|error| error.at(start))
     }
 }
 
@@ -109,22 +119,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             Token::String { raw, escaped: false } => visitor.visit_borrowed_str(raw),
             Token::String { raw, escaped: true } => visitor.visit_string(Token::unescape(raw, true).into_owned()),
             Token::ArrayStart => {
-                let mut elements = Elements {
-                    reader: self,
-                    first: true,
-                    done: false,
-                };
+                let mut elements = Elements { reader: self, first: true, done: false };
                 match visitor.visit_seq(&mut elements) {
                     Ok(value) => elements.finish().map(|()| value),
                     Err(error) => Err(error),
                 }
             }
             Token::ObjectStart => {
-                let mut members = Members {
-                    reader: self,
-                    first: true,
-                    done: false,
-                };
+                let mut members = Members { reader: self, first: true, done: false };
                 match visitor.visit_map(&mut members) {
                     Ok(value) => members.finish().map(|()| value),
                     Err(error) => Err(error),
@@ -134,21 +136,22 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         value.map_err(|error| error.at(start))
     }
 
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.double(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.double(visitor)
+    }
+
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let start = self.cursor.offset();
         match self.token()? {
             Token::Number(digits) => {
-                let number = digits
-                    .parse()
-                    .map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
-                number
-                    .and_then(|number| visitor.visit_i128(number))
-                    .map_err(|error: DecodeError| error.at(start))
+                let number = digits.parse().map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
+                number.and_then(|number| visitor.visit_i128(number)).map_err(|error: DecodeError| error.at(start))
             }
-            _ => Err(DecodeError {
-                message: "expected an integer".to_owned(),
-                offset: Some(start),
-            }),
+            _ => Err(DecodeError { message: "expected an integer".to_owned(), offset: Some(start) }),
         }
     }
 
@@ -156,17 +159,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         let start = self.cursor.offset();
         match self.token()? {
             Token::Number(digits) => {
-                let number = digits
-                    .parse()
-                    .map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
-                number
-                    .and_then(|number| visitor.visit_u128(number))
-                    .map_err(|error: DecodeError| error.at(start))
+                let number = digits.parse().map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
+                number.and_then(|number| visitor.visit_u128(number)).map_err(|error: DecodeError| error.at(start))
             }
-            _ => Err(DecodeError {
-                message: "expected an integer".to_owned(),
-                offset: Some(start),
-            }),
+            _ => Err(DecodeError { message: "expected an integer".to_owned(), offset: Some(start) }),
         }
     }
 
@@ -195,14 +191,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         let start = self.cursor.offset();
         let value = match self.token()? {
             Token::String { raw, escaped } => visitor.visit_enum(Token::unescape(raw, escaped).into_deserializer()),
-            Token::ObjectStart => match self.cursor.first_key().map_err(syntax)? {
-                Some((raw, escaped)) => {
-                    let value = visitor.visit_enum(Variant {
-                        reader: self,
-                        name: (raw, escaped),
-                    });
+            Token::ObjectStart => match self.cursor.first_key().map_err(|Fault| self.syntax())? {
+                Some(key) => {
+                    let value = visitor.visit_enum(Variant { reader: self, name: (key.raw(), key.escaped) });
                     match value {
-                        Ok(value) => match self.cursor.next_key().map_err(syntax)? {
+                        Ok(value) => match self.cursor.next_key().map_err(|Fault| self.syntax())? {
                             None => Ok(value),
                             Some(_) => Err(de::Error::custom("expected one member only")),
                         },
@@ -217,12 +210,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.cursor.skip_value(super::MAX_DEPTH).map_err(syntax)?;
+        self.cursor.skip_value(super::MAX_DEPTH).map_err(|Fault| self.syntax())?;
         visitor.visit_unit()
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf
+        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf
         unit unit_struct seq tuple tuple_struct map struct identifier
     }
 }
@@ -239,22 +232,14 @@ impl Elements<'_, '_> {
             return Ok(false);
         }
         let cursor = &mut self.reader.cursor;
-        let more = if std::mem::take(&mut self.first) {
-            cursor.first_element()
-        } else {
-            cursor.next_element()
-        };
-        let more = more.map_err(syntax)?;
+        let more = if std::mem::take(&mut self.first) { cursor.first_element() } else { cursor.next_element() };
+        let more = more.map_err(|Fault| self.reader.syntax())?;
         self.done = !more;
         Ok(more)
     }
 
     fn finish(&mut self) -> Result<(), DecodeError> {
-        if self.advance()? {
-            Err(de::Error::custom("expected fewer elements"))
-        } else {
-            Ok(())
-        }
+        if self.advance()? { Err(de::Error::custom("expected fewer elements")) } else { Ok(()) }
     }
 }
 
@@ -263,11 +248,11 @@ impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, DecodeError> {
-        if self.advance()? {
-            seed.deserialize(&mut *self.reader).map(Some)
-        } else {
-            Ok(None)
+        if !self.advance()? {
+            return Ok(None);
         }
+        let start = self.reader.cursor.offset();
+        seed.deserialize(&mut *self.reader).map(Some).map_err(|error| error.at(start))
     }
 }
 
@@ -279,27 +264,19 @@ struct Members<'r, 'de> {
 
 impl<'de> Members<'_, 'de> {
     #[inline]
-    fn next_key(&mut self) -> Result<Option<(&'de str, bool)>, DecodeError> {
+    fn advance(&mut self) -> Result<Option<super::Key<'de>>, DecodeError> {
         if self.done {
             return Ok(None);
         }
         let cursor = &mut self.reader.cursor;
-        let next = if std::mem::take(&mut self.first) {
-            cursor.first_key()
-        } else {
-            cursor.next_key()
-        };
-        let next = next.map_err(syntax)?;
+        let next = if std::mem::take(&mut self.first) { cursor.first_key() } else { cursor.next_key() };
+        let next = next.map_err(|Fault| self.reader.syntax())?;
         self.done = next.is_none();
         Ok(next)
     }
 
     fn finish(&mut self) -> Result<(), DecodeError> {
-        if self.next_key()?.is_some() {
-            Err(de::Error::custom("expected fewer members"))
-        } else {
-            Ok(())
-        }
+        if self.advance()?.is_some() { Err(de::Error::custom("expected fewer members")) } else { Ok(()) }
     }
 }
 
@@ -308,15 +285,16 @@ impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DecodeError> {
-        match self.next_key()? {
-            Some((raw, escaped)) => seed.deserialize(Key { raw, escaped }).map(Some),
+        match self.advance()? {
+            Some(key) => seed.deserialize(Key { raw: key.raw(), escaped: key.escaped }).map(Some),
             None => Ok(None),
         }
     }
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
-        seed.deserialize(&mut *self.reader)
+        let start = self.reader.cursor.offset();
+        seed.deserialize(&mut *self.reader).map_err(|error| error.at(start))
     }
 }
 
@@ -431,5 +409,52 @@ impl<'de> Deserializer<'de> for Missing {
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
         newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Outer {
+        a: Option<Inner>,
+        m: BTreeMap<u32, Vec<(i8, String)>>,
+        e: Vec<Kind>,
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Inner {
+        x: f64,
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    enum Kind {
+        Unit,
+        New(u64),
+        Pair(bool, char),
+        Named { n: i128 },
+    }
+
+    #[test]
+    fn every_shape_of_value_is_read() {
+        let text = r#"{"a":{"x":0.1},"m":{"7":[[-1,"A"]]},"e":["Unit",{"New":18446744073709551615},{"Pair":[true,"ä"]},{"Named":{"n":-170141183460469231731687303715884105728}}]}"#;
+        let read: Outer = read(text, 0).unwrap();
+        let expected = Outer {
+            a: Some(Inner { x: 0.1 }),
+            m: BTreeMap::from([(7, vec![(-1, "A".to_owned())])]),
+            e: vec![Kind::Unit, Kind::New(u64::MAX), Kind::Pair(true, 'ä'), Kind::Named { n: i128::MIN }],
+        };
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_refusal_knows_where_it_stands_and_quotes_nothing() {
+        let text = r#"{"a":{"x":"sk-live-1"},"m":{},"e":[]}"#;
+        let error = read::<Outer>(text, 0).unwrap_err();
+        assert_eq!(error.offset, text.find(r#""sk"#));
+        assert_eq!(error.message, "expected a number");
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod ser;
 mod string;
 mod tree;
 
-pub(crate) use cursor::{Cursor, SyntaxError, Token};
+pub(crate) use cursor::{Cursor, Fault, Key, SyntaxError, Token};
 pub(crate) use number::{Number, canonical_number, is_integer_literal, write_f64};
 pub use path::{JsonPath, Segment};
 pub(crate) use string::{cmp_utf16, write_string};

@@ -12,7 +12,16 @@ pub(crate) enum Number {
 
 impl Number {
     /// `None` for a number that is larger than a double can be.
+    #[inline]
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        // Nearly every number is a short run of digits.
+        match short_integer(text) {
+            Some(integer) => Some(Number::Integer(integer.into())),
+            None => Self::parse_any(text),
+        }
+    }
+
+    fn parse_any(text: &str) -> Option<Self> {
         if is_integer_literal(text)
             && let Ok(integer) = text.parse()
         {
@@ -38,12 +47,13 @@ impl Number {
         }
     }
 
-    /// Is this a whole multiple of `step`? `None` where doubles can't tell.
-    pub(crate) fn is_multiple_of(self, step: Self) -> Option<bool> {
+    /// Is this a whole multiple of `step`, which is a positive integer?
+    pub(crate) fn is_multiple_of(self, step: Self) -> bool {
         match (self, step) {
-            (Number::Integer(a), Number::Integer(b)) if b != 0 => Some(a % b == 0),
-            (Number::Float(a), Number::Integer(_)) if a.fract() != 0.0 => Some(false),
-            _ => None,
+            (Number::Integer(a), Number::Integer(b)) if b != 0 => a % b == 0,
+            // The remainder of doubles is exact.
+            (Number::Float(a), Number::Integer(b)) => a % b as f64 == 0.0,
+            _ => false,
         }
     }
 }
@@ -59,9 +69,28 @@ fn compare_mixed(integer: i128, float: f64) -> Ordering {
     if float <= -1.7e38 {
         return Ordering::Greater;
     }
-    integer
-        .cmp(&(float.trunc() as i128))
-        .then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
+    integer.cmp(&(float.trunc() as i128)).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
+}
+
+/// The value of a literal of at most 18 digits and nothing else.
+#[inline]
+fn short_integer(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let (negative, digits) = match bytes {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0_i64;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(digit - b'0');
+    }
+    Some(if negative { -value } else { value })
 }
 
 pub(crate) fn is_integer_literal(text: &str) -> bool {
@@ -71,7 +100,8 @@ pub(crate) fn is_integer_literal(text: &str) -> bool {
 /// The one spelling of a number: integers by their digits, others as RFC 8785 (which is
 /// ECMAScript's) spells a double.
 ///
-/// An integer literal keeps its digits however long it is. `None` for a number that is larger than
+/// An integer literal keeps its digits however long it is, and a whole number beyond 2^53 that was
+/// written as a fraction or with an exponent keeps an exponent. `None` for a number that is larger than
 /// a double can be.
 pub(crate) fn canonical_number(text: &str) -> Option<Cow<'_, str>> {
     if text == "-0" {
@@ -83,6 +113,10 @@ pub(crate) fn canonical_number(text: &str) -> Option<Cow<'_, str>> {
     let float: f64 = text.parse().ok()?;
     if !float.is_finite() {
         return None;
+    }
+    if float.fract() == 0.0 && float.abs() > MAX_SAFE {
+        // In digits alone it would be an integer the next time, and one that nobody wrote.
+        return Some(Cow::Owned(format!("{float:e}").replacen('e', "e+", 1)));
     }
     let mut out = String::new();
     write_f64(&mut out, float);
@@ -178,25 +212,16 @@ mod tests {
             assert_eq!(canonical_number(text).unwrap(), "0", "{text}");
         }
         assert_eq!(canonical_number("1e400"), None);
-        assert_eq!(
-            canonical_number("18446744073709551616").unwrap(),
-            "18446744073709551616"
-        );
+        assert_eq!(canonical_number("18446744073709551616").unwrap(), "18446744073709551616");
     }
 
     #[test]
     fn comparisons_are_exact_across_the_two_kinds() {
         let float = Number::parse("9007199254740994.5e0").unwrap();
-        assert_eq!(
-            Number::parse("9007199254740993").unwrap().compare(float),
-            Ordering::Less
-        );
+        assert_eq!(Number::parse("9007199254740993").unwrap().compare(float), Ordering::Less);
         assert_eq!(Number::Integer(10).compare(Number::Float(10.5)), Ordering::Less);
         assert_eq!(Number::Integer(-10).compare(Number::Float(-10.5)), Ordering::Greater);
         assert_eq!(Number::Integer(i128::MAX).compare(Number::Float(1e300)), Ordering::Less);
-        assert_eq!(
-            Number::Float(-1e300).compare(Number::Integer(i128::MIN)),
-            Ordering::Less
-        );
+        assert_eq!(Number::Float(-1e300).compare(Number::Integer(i128::MIN)), Ordering::Less);
     }
 }

@@ -78,8 +78,7 @@ impl JsonPath {
                 (Segment::Key(wanted), Token::ObjectStart) => {
                     let mut next = cursor.first_key();
                     loop {
-                        let (raw, escaped) = next.ok()??;
-                        if Token::unescape(raw, escaped) == wanted.as_str() {
+                        if next.ok()??.name() == wanted.as_str() {
                             break;
                         }
                         cursor.skip_value(super::MAX_DEPTH).ok()?;
@@ -125,11 +124,11 @@ fn step_towards<'a>(cursor: &mut Cursor<'a>, offset: usize) -> Option<(Segment, 
     match cursor.token().ok()? {
         Token::ObjectStart => {
             let mut next = cursor.first_key().ok()?;
-            while let Some((raw, escaped)) = next {
+            while let Some(key) = next {
                 let inner = cursor.clone();
                 cursor.skip_value(super::MAX_DEPTH).ok()?;
                 if (inner.offset()..cursor.offset()).contains(&offset) {
-                    return Some((Segment::Key(Token::unescape(raw, escaped).into_owned()), inner));
+                    return Some((Segment::Key(key.name().into_owned()), inner));
                 }
                 next = cursor.next_key().ok()?;
             }
@@ -156,9 +155,7 @@ fn step_towards<'a>(cursor: &mut Cursor<'a>, offset: usize) -> Option<(Segment, 
 fn is_plain(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= 64
-        && key
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'))
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'))
 }
 
 impl fmt::Display for JsonPath {
@@ -191,10 +188,7 @@ mod tests {
         assert_eq!(path.to_pointer(), "/filter/tags/2/a~1b");
         assert_eq!(JsonPath::from_pointer("filter"), None);
         assert_eq!(JsonPath::from_pointer("").unwrap(), JsonPath::root());
-        assert_eq!(
-            JsonPath::from_pointer("/01").unwrap().segments(),
-            [Segment::Key("01".into())]
-        );
+        assert_eq!(JsonPath::from_pointer("/01").unwrap().segments(), [Segment::Key("01".into())]);
     }
 
     #[test]

@@ -26,11 +26,7 @@ pub(crate) struct EncodeError {
 impl EncodeError {
     #[cold]
     fn new(what: &'static str) -> Self {
-        EncodeError {
-            what: Some(what),
-            message: what.to_owned(),
-            steps: Vec::new(),
-        }
+        EncodeError { what: Some(what), message: what.to_owned(), steps: Vec::new() }
     }
 
     #[cold]
@@ -55,11 +51,7 @@ impl std::error::Error for EncodeError {}
 impl ser::Error for EncodeError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        EncodeError {
-            what: None,
-            message: message.to_string(),
-            steps: Vec::new(),
-        }
+        EncodeError { what: None, message: message.to_string(), steps: Vec::new() }
     }
 }
 
@@ -68,10 +60,7 @@ impl ser::Error for EncodeError {
 /// its own `Serialize` fails.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<String, EncodeError> {
     let mut out = String::with_capacity(128);
-    value.serialize(Writer {
-        out: &mut out,
-        depth: 0,
-    })?;
+    value.serialize(Writer { out: &mut out, depth: 0 })?;
     Ok(out)
 }
 
@@ -86,23 +75,12 @@ impl<'o> Writer<'o> {
             return Err(EncodeError::new("nested too deeply"));
         }
         self.out.push(bracket);
-        Ok(Sequence {
-            out: self.out,
-            depth: self.depth + 1,
-            count: 0,
-            close: "]",
-        })
+        Ok(Sequence { out: self.out, depth: self.depth + 1, count: 0, close: "]" })
     }
 
     fn members(self) -> Result<Fields<'o>, EncodeError> {
         let Sequence { out, depth, .. } = self.open('{')?;
-        Ok(Fields {
-            out,
-            depth,
-            count: 0,
-            close: "}",
-            verbatim: false,
-        })
+        Ok(Fields { out, depth, count: 0, close: "}", verbatim: false })
     }
 
     fn integer(self, text: fmt::Arguments<'_>) {
@@ -273,23 +251,12 @@ impl<'o> Serializer for Writer<'o> {
 
     fn serialize_map(self, _: Option<usize>) -> Result<Entries<'o>, EncodeError> {
         let Sequence { out, depth, .. } = self.open('{')?;
-        Ok(Entries {
-            out,
-            depth,
-            entries: Vec::new(),
-            key: None,
-        })
+        Ok(Entries { out, depth, entries: Vec::new(), key: None })
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'o>, EncodeError> {
         if name == NUMBER || name == RAW {
-            return Ok(Fields {
-                out: self.out,
-                depth: self.depth,
-                count: 0,
-                close: "",
-                verbatim: true,
-            });
+            return Ok(Fields { out: self.out, depth: self.depth, count: 0, close: "", verbatim: true });
         }
         self.members()
     }
@@ -325,10 +292,7 @@ impl Sequence<'_> {
         let index = self.count;
         self.count += 1;
         value
-            .serialize(Writer {
-                out: self.out,
-                depth: self.depth,
-            })
+            .serialize(Writer { out: self.out, depth: self.depth })
             .map_err(|error| error.inside(Segment::Index(index)))
     }
 
@@ -374,9 +338,7 @@ impl Fields<'_> {
     fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
         if self.verbatim {
             let text = write(value)?;
-            let raw = super::Json::parse(&text)
-                .ok()
-                .and_then(|text| super::Json::parse(text.as_str()?).ok());
+            let raw = super::Json::parse(&text).ok().and_then(|text| super::Json::parse(text.as_str()?).ok());
             let Some(raw) = raw else {
                 return Err(EncodeError::new("raw text that isn't JSON"));
             };
@@ -390,10 +352,7 @@ impl Fields<'_> {
         write_string(self.out, name);
         self.out.push(':');
         value
-            .serialize(Writer {
-                out: self.out,
-                depth: self.depth,
-            })
+            .serialize(Writer { out: self.out, depth: self.depth })
             .map_err(|error| error.inside(Segment::Key(name.to_owned())))
     }
 
@@ -448,10 +407,7 @@ impl SerializeMap for Entries<'_> {
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
         let key = self.key.take().unwrap_or_default();
         let mut text = String::new();
-        match value.serialize(Writer {
-            out: &mut text,
-            depth: self.depth,
-        }) {
+        match value.serialize(Writer { out: &mut text, depth: self.depth }) {
             Ok(()) => {
                 self.entries.push((key, text));
                 Ok(())
@@ -498,14 +454,8 @@ mod tests {
             write(&(u64::MAX, i64::MIN, 0.1f32, 1e21, -0.0, 'ä', ())).unwrap(),
             "[18446744073709551615,-9223372036854775808,0.1,1e+21,0,\"ä\",null]"
         );
-        assert_eq!(
-            write(&HashMap::from([(2, "b"), (10, "a")])).unwrap(),
-            r#"{"10":"a","2":"b"}"#
-        );
-        assert_eq!(
-            write(&serde_json::json!({"b": 1.5, "a": [1, "\u{1}"]})).unwrap(),
-            r#"{"a":[1,"\u0001"],"b":1.5}"#
-        );
+        assert_eq!(write(&HashMap::from([(2, "b"), (10, "a")])).unwrap(), r#"{"10":"a","2":"b"}"#);
+        assert_eq!(write(&serde_json::json!({"b": 1.5, "a": [1, "\u{1}"]})).unwrap(), r#"{"a":[1,"\u0001"],"b":1.5}"#);
         assert!(write(&HashMap::from([(vec![1], 1)])).is_err());
     }
 

@@ -31,11 +31,7 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
 
 /// The order of keys that RFC 8785 asks for: by UTF-16 code units.
 pub(crate) fn cmp_utf16(a: &str, b: &str) -> Ordering {
-    if a.is_ascii() && b.is_ascii() {
-        a.cmp(b)
-    } else {
-        a.encode_utf16().cmp(b.encode_utf16())
-    }
+    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 
 #[cfg(test)]

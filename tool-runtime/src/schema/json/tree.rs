@@ -1,6 +1,6 @@
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Cursor, MAX_DEPTH, SyntaxError, Token, canonical_number, cmp_utf16, write_string};
+use super::{Cursor, Fault, MAX_DEPTH, SyntaxError, Token, canonical_number, cmp_utf16, write_string};
 
 /// A JSON value that keeps the order of its members and the digits of its numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,22 +19,21 @@ impl Json {
     /// If the text isn't one JSON value, gives a member twice, or holds a number no double can.
     pub(crate) fn parse(text: &str) -> Result<Self, SyntaxError> {
         let mut cursor = Cursor::new(text);
-        let value = Self::read(&mut cursor, MAX_DEPTH)?;
-        cursor.finish()?;
-        Ok(value)
+        let value = Self::read(&mut cursor, MAX_DEPTH);
+        value.and_then(|value| cursor.finish().map(|()| value)).map_err(|Fault| cursor.error())
     }
 
-    fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<Self, SyntaxError> {
+    fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<Self, Fault> {
         let token = cursor.token()?;
         if depth == 0 && matches!(token, Token::ArrayStart | Token::ObjectStart) {
-            return cursor.error("nested too deeply");
+            return cursor.fail("nested too deeply");
         }
         Ok(match token {
             Token::Null => Json::Null,
             Token::Bool(value) => Json::Bool(value),
             Token::Number(text) => match canonical_number(text) {
                 Some(number) => Json::Number(number.into_owned()),
-                None => return cursor.error("a number that is too large"),
+                None => return cursor.fail("a number that is too large"),
             },
             Token::String { raw, escaped } => Json::String(Token::unescape(raw, escaped).into_owned()),
             Token::ArrayStart => {
@@ -49,15 +48,14 @@ impl Json {
             Token::ObjectStart => {
                 let mut members = Vec::new();
                 let mut next = cursor.first_key()?;
-                while let Some((raw, escaped)) = next {
-                    let key = Token::unescape(raw, escaped).into_owned();
-                    members.push((key, Self::read(cursor, depth - 1)?));
+                while let Some(key) = next {
+                    members.push((key.name().into_owned(), Self::read(cursor, depth - 1)?));
                     next = cursor.next_key()?;
                 }
                 let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
                 keys.sort_unstable();
                 if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-                    return cursor.error("a member that is given twice");
+                    return cursor.fail("a member that is given twice");
                 }
                 Json::Object(members)
             }
@@ -77,10 +75,8 @@ impl Json {
             serde_json::Value::String(text) => Json::String(text.clone()),
             serde_json::Value::Array(elements) => Json::Array(elements.iter().map(Self::from_value).collect()),
             serde_json::Value::Object(members) => {
-                let mut members: Vec<_> = members
-                    .iter()
-                    .map(|(key, value)| (key.clone(), Self::from_value(value)))
-                    .collect();
+                let mut members: Vec<_> =
+                    members.iter().map(|(key, value)| (key.clone(), Self::from_value(value))).collect();
                 members.sort_by(|(a, _), (b, _)| cmp_utf16(a, b));
                 Json::Object(members)
             }
@@ -124,10 +120,7 @@ impl Json {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
-        self.as_object()?
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value)
+        self.as_object()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// Of an object: sets a member in its place, or appends it. No effect on anything else.
@@ -152,14 +145,11 @@ impl Json {
         if pointer.is_empty() {
             return Some(self);
         }
-        pointer
-            .strip_prefix('/')?
-            .split('/')
-            .try_fold(self, |value, step| match value {
-                Json::Object(_) => value.get(&step.replace("~1", "/").replace("~0", "~")),
-                Json::Array(elements) => elements.get(step.parse::<usize>().ok()?),
-                _ => None,
-            })
+        pointer.strip_prefix('/')?.split('/').try_fold(self, |value, step| match value {
+            Json::Object(_) => value.get(&step.replace("~1", "/").replace("~0", "~")),
+            Json::Array(elements) => elements.get(step.parse::<usize>().ok()?),
+            _ => None,
+        })
     }
 
     /// Compact text, members in their own order.

@@ -1,1 +1,0 @@
-//! Runnable examples of tool-runtime, one idea each.

@@ -1,0 +1,13 @@
+//! What the examples do, as functions that write where they are told, so that tests can read it.
+//!
+//! The programs beside this crate's manifest (`quickstart.rs`, `replay.rs`) only connect these functions to the
+//! terminal.
+
+pub mod quickstart;
+pub mod replay;
+
+/// What the README shows compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[derive(Debug)]
+pub struct Readme;

@@ -1,0 +1,128 @@
+//! Answers recorded messages of a provider with the results of their calls.
+
+mod tools;
+
+use std::error::Error;
+use std::io::{Read, Write};
+
+use tool_runtime::wire::openai_chat;
+use tool_runtime::{AllowAll, Harness};
+
+/// Whose messages are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Provider {
+    /// OpenAI's Chat Completions.
+    OpenAi,
+}
+
+impl Provider {
+    const ALL: [(&'static str, Provider); 1] = [("openai", Provider::OpenAi)];
+
+    /// The provider of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider)
+    }
+
+    /// All names, for a person to read.
+    pub fn names() -> String {
+        Self::ALL.map(|(name, _)| name).join(", ")
+    }
+}
+
+/// How many messages there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Answered with a line of output.
+    pub answered: usize,
+    /// Not messages of the provider.
+    pub refused: usize,
+}
+
+/// The `tools` of a request, as the provider takes them.
+///
+/// # Errors
+/// If the tools don't go together, which is a bug of this example.
+pub fn declarations(provider: Provider) -> Result<String, Box<dyn Error>> {
+    let registry = tools::registry()?;
+    match provider {
+        Provider::OpenAi => Ok(openai_chat::Declarations::of(registry.schemas()).to_json()),
+    }
+}
+
+/// Reads messages, one JSON document or one on each line, and answers each with a line: the array of its result
+/// messages. What isn't a message is reported to `problems` with its line, and the others are answered all the same.
+///
+/// State lasts from the first message to the last: what one wrote another can read.
+///
+/// # Errors
+/// If one of the streams fails.
+pub fn run(
+    provider: Provider,
+    input: &mut impl Read,
+    out: &mut impl Write,
+    problems: &mut impl Write,
+) -> Result<Summary, Box<dyn Error>> {
+    // Every tool here works in memory, so all may run.
+    let harness = Harness::new(tools::registry()?, AllowAll);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let mut summary = Summary::default();
+    for (line, document) in documents(&bytes) {
+        match runtime.block_on(answer(&harness, provider, document)) {
+            Ok(messages) => {
+                summary.answered += 1;
+                writeln!(out, "[{}]", messages.join(","))?;
+            }
+            Err(error) => {
+                summary.refused += 1;
+                writeln!(problems, "line {line} of the input: {error}")?;
+            }
+        }
+    }
+    Ok(summary)
+}
+
+/// The result messages of one message, as JSON.
+async fn answer(harness: &Harness, provider: Provider, document: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
+    let text = std::str::from_utf8(document)?;
+    match provider {
+        Provider::OpenAi => {
+            let results = harness.run(openai_chat::calls(text)?).await;
+            Ok(results.iter().map(|result| openai_chat::message(result).to_json()).collect())
+        }
+    }
+}
+
+/// The documents of the input, with the lines on which they begin: the whole input if it is one, else its lines.
+fn documents(bytes: &[u8]) -> Vec<(usize, &[u8])> {
+    let lines: Vec<(usize, &[u8])> = bytes
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim_ascii()))
+        .filter(|(_, line)| !line.is_empty())
+        .collect();
+    match lines.as_slice() {
+        [(first, _), _, ..] if is_one_document(bytes) => vec![(*first, bytes.trim_ascii())],
+        _ => lines,
+    }
+}
+
+fn is_one_document(bytes: &[u8]) -> bool {
+    // Skipped, not read: what is in it is the wire's to judge.
+    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::documents;
+
+    #[test]
+    fn a_document_may_have_several_lines() {
+        assert_eq!(documents(b"{\"a\":\n 1}\n"), [(1, &b"{\"a\":\n 1}"[..])]);
+        assert_eq!(documents(b"{}\r\n\n[]"), [(1, &b"{}"[..]), (3, &b"[]"[..])]);
+        assert_eq!(documents(b"{\n{}\n"), [(1, &b"{"[..]), (2, &b"{}"[..])]);
+        assert!(documents(b" \n\n").is_empty());
+    }
+}

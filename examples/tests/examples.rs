@@ -1,0 +1,264 @@
+//! The examples do what the README says of them.
+
+use std::collections::BTreeSet;
+
+use examples::quickstart::{self, Style};
+use examples::replay::{self, Provider, Summary};
+use serde_json::{Value, json};
+use tool_runtime::Code;
+
+/// What the quickstart prints, and what became of its calls.
+fn quickstart(style: Style) -> (String, Vec<(String, Code, String)>) {
+    let mut out = Vec::new();
+    let settled = quickstart::run(&mut out, style).unwrap();
+    let calls = settled.iter().map(|settled| {
+        let record = settled.record();
+        assert_eq!(record.call_id(), settled.result().call_id());
+        (record.call_id().to_string(), record.code(), settled.result().text())
+    });
+    (String::from_utf8(out).unwrap(), calls.collect())
+}
+
+/// The columns of all tables, each line of one on a line.
+fn columns(shown: &str) -> (String, String) {
+    let rows = shown.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("│ ")?.strip_suffix(" │")?.split(" │ ");
+        let (model, host) = (cells.next()?, cells.next()?);
+        assert_eq!(cells.next(), None, "{line}");
+        Some((model.trim_end().to_owned() + "\n", host.trim_end().to_owned() + "\n"))
+    });
+    rows.unzip()
+}
+
+/// Without line breaks and indentation, which depend on the width.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn quickstart_gives_every_call_one_result() {
+    let (_, calls) = quickstart(Style::plain());
+    let codes: Vec<(&str, Code)> = calls.iter().map(|(id, code, _)| (id.as_str(), *code)).collect();
+    assert_eq!(
+        codes,
+        [
+            ("call_Xq1", Code::Ok),
+            ("call_Xq2", Code::InvalidArguments),
+            ("call_Xq3", Code::Ok),
+            ("call_Xq4", Code::InvalidArguments),
+            ("call_Xq5", Code::Denied),
+            ("call_Xq6", Code::Ok),
+            ("call_Xq7", Code::ToolError),
+            ("call_Xq8", Code::Timeout),
+            ("call_Xq9", Code::Panicked),
+        ]
+    );
+    let text = |id: &str| &calls.iter().find(|(call, ..)| call == id).unwrap().2;
+    assert!(text("call_Xq2").contains("did you mean `limit`?"));
+    for problem in ["`start`", "`minutes`", "`attendees[0].role`", "`attendees[1].email`", "`attendees[1].mail`"] {
+        assert!(text("call_Xq4").contains(problem), "{problem}");
+    }
+    assert!(text("call_Xq5").contains("made at the bank"));
+    assert!(text("call_Xq8").contains("150 ms"));
+}
+
+#[test]
+fn quickstart_shows_each_side_its_own() {
+    let (shown, calls) = quickstart(Style::plain());
+    let (model, host) = columns(&shown);
+    let (model, host) = (flowing(&model), flowing(&host));
+    for (_, code, text) in &calls {
+        assert!(model.contains(&flowing(text)), "{text}\n{model}");
+        assert!(host.contains(&format!("code {code}")), "{code}\n{host}");
+    }
+    // What only the host may know: a budget, a cause, the words of a panic; and what nobody may, a secret.
+    for only_host in ["timeout 5s", "/var/lib/notes/index.db", "attempt to divide by zero", "[redacted]"] {
+        assert!(host.contains(only_host), "{only_host}\n{host}");
+        assert!(!model.contains(only_host), "{only_host}\n{model}");
+    }
+    assert!(!host.contains("493817"), "{host}");
+    // Defaults are filled in, numbers have one spelling, paths are normalised.
+    for canonical in [r#""unit":"celsius", "days":2}"#, r#""cents":4000,"#, r#"{"path":"ideas/cat.md"}"#] {
+        assert!(host.contains(canonical), "{canonical}\n{host}");
+    }
+    // A person is shown the call before it runs, and its result whatever became of it.
+    for card in [
+        "Send 40.00 EUR to DE89370400440532013000?",
+        "Forecast for Paris, 2 days",
+        "Not sent: 25000.00 EUR",
+        "Sent: 40.00 EUR",
+    ] {
+        assert!(host.contains(card), "{card}\n{host}");
+    }
+}
+
+#[test]
+fn quickstart_fits_the_terminal() {
+    for width in [72, 100, 133] {
+        let (shown, _) = quickstart(Style { width, colour: false });
+        assert!(!shown.contains('\x1b'));
+        for line in shown.lines() {
+            let length = line.chars().count();
+            assert!(length <= width, "{length} > {width}: {line}");
+            if line.starts_with(['│', '╭', '├', '╰']) {
+                assert_eq!(length, width, "{line}");
+            }
+        }
+    }
+    let (shown, _) = quickstart(Style { width: 1, colour: true });
+    assert!(shown.contains("\x1b[32mok\x1b[0m"));
+}
+
+/// The summary, the output's lines as JSON, and the complaints.
+fn replay(input: &[u8]) -> (Summary, Vec<Value>, String) {
+    let (mut out, mut problems) = (Vec::new(), Vec::new());
+    let summary = replay::run(Provider::OpenAi, &mut &*input, &mut out, &mut problems).unwrap();
+    let lines = String::from_utf8(out).unwrap();
+    let answers = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    (summary, answers.collect(), String::from_utf8(problems).unwrap())
+}
+
+/// An assistant message with these calls, numbered `call_0`, `call_1`, …
+fn message(calls: &[(&str, Value)]) -> Value {
+    let calls: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(index, (name, arguments))| {
+            // Text is what a model wrote; anything else is written as it would have been.
+            let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+            json!({"id": format!("call_{index}"), "type": "function", "function": {"name": name, "arguments": arguments}})
+        })
+        .collect();
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+/// The texts that answer these calls, each call answered once and in order.
+fn texts(calls: &[(&str, Value)]) -> Vec<String> {
+    let (summary, answers, problems) = replay(message(calls).to_string().as_bytes());
+    assert_eq!((summary.answered, summary.refused, problems.as_str()), (1, 0, ""));
+    let messages = answers[0].as_array().unwrap();
+    assert_eq!(messages.len(), calls.len());
+    let texts = messages.iter().enumerate().map(|(index, message)| {
+        assert_eq!(message["role"], "tool");
+        assert_eq!(message["tool_call_id"], format!("call_{index}"));
+        message["content"].as_str().unwrap().to_owned()
+    });
+    texts.collect()
+}
+
+#[test]
+fn replay_answers_each_line_and_bad_ones_do_not_stop_it() {
+    let good = message(&[("add", json!({"a": 1, "b": 2}))]);
+    let mut input = format!("{good}\n{{oops\r\n\n{good}\r\n").into_bytes();
+    input.extend(b"\xff\xfe\n{\"role\":\"assistant\",\"tool_calls\":7}\n");
+    input.extend(br#"{"role":"assistant","content":"Hello."}"#);
+    let (summary, answers, problems) = replay(&input);
+    let answered = json!([{"role": "tool", "tool_call_id": "call_0", "content": "3"}]);
+    assert_eq!(answers, [answered.clone(), answered, json!([])]);
+    assert_eq!((summary.answered, summary.refused), (3, 3));
+    let lines: Vec<&str> = problems.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(lines, ["line 2 of the input", "line 5 of the input", "line 6 of the input"], "{problems}");
+}
+
+#[test]
+fn replay_takes_one_document_on_several_lines() {
+    let pretty = serde_json::to_string_pretty(&message(&[("add", json!({"a": 1, "b": 2}))])).unwrap();
+    let (summary, answers, _) = replay(pretty.as_bytes());
+    assert_eq!((summary.answered, answers.len()), (1, 1));
+    let (summary, answers, _) = replay(b"");
+    assert_eq!((summary, answers.len()), (Summary::default(), 0));
+}
+
+#[test]
+fn replay_takes_every_kind_of_argument() {
+    let said = texts(&[
+        ("repeat", json!({"text": "ab", "times": 3, "separator": "-", "loud": true, "part": 0.5})),
+        ("get_weather", json!({"city": "Paris"})),
+        ("send_mail", json!({"to": ["a@b"], "title": "Hi", "body": "x", "headers": {"X-A": "1"}})),
+        (
+            "create_order",
+            json!({"customer": {"name": "Ada", "address": {"street": "S", "zip": "1"}},
+                   "lines": [{"article": 1, "cents": 5}, {"article": 2, "cents": 5, "quantity": 3}]}),
+        ),
+        (
+            "draw",
+            json!({"shapes": [{"shape": "rectangle", "from": [0, 0], "to": [2, 2.5]},
+                              {"shape": "label", "at": [0, 0], "text": "t"}], "colour": [255, 0, 7]}),
+        ),
+        ("log_in", json!({"account": "ada", "password": "s3cretpw", "code": "12"})),
+        ("find_flights", json!({"from": "BER", "to": "OSL", "date": "2026-03-02"})),
+        ("list_files", json!("")),
+        ("write_file", json!({"path": "/tmp/../etc/hosts", "content": "127.0.0.1"})),
+        ("read_file", json!({"path": "/etc/./hosts"})),
+        ("store_put", json!({"key": "k", "value": {"b": [1, null], "a": 2.5}, "tags": ["x", "y"]})),
+        ("store_get", json!({"key": "k"})),
+        ("divide", json!({"dividend": 7, "divisor": 2.0})),
+    ]);
+    assert_eq!(
+        said,
+        [
+            "A-A-A",
+            r#"{"city":"Paris","temperature":21.5,"unit":"celsius"}"#,
+            r#""Hi" was sent to a@b: 0 copies, 1 further headers, 1 characters."#,
+            r#"{"country":"DE","lines":2,"total_cents":20}"#,
+            "2 shapes in #ff0007, 5.00 square units",
+            "ada is logged in, by 2 factors.",
+            r#"["EX 101 BER-OSL on 2026-03-02, Economy, 1 stops"]"#,
+            "[]",
+            "(no output)",
+            "127.0.0.1",
+            r#""k" is kept with 2 tags."#,
+            r#"{"a":2.5,"b":[1,null]}"#,
+            "3",
+        ]
+    );
+}
+
+#[test]
+fn replay_says_what_is_wrong() {
+    let said = texts(&[
+        ("add", json!("{\"a\": 1,")),
+        ("ad", json!({})),
+        ("draw", json!({"shapes": [{"shape": "circel", "centre": [1, 2], "radius": 2}], "colour": [256, 0]})),
+        ("log_in", json!({"account": "ada", "password": "short", "code": 12})),
+        ("store_put", json!({"key": "k", "value": null, "tags": ["x", "x"]})),
+        ("divide", json!({"dividend": 7, "divisor": 0})),
+        ("wait", json!({"milliseconds": 60_000})),
+    ]);
+    for (text, part) in said.iter().zip([
+        "not valid JSON",
+        "did you mean `add`?",
+        "did you mean \"circle\"?",
+        "`password`: expected string of 8 to 128 characters",
+        "`tags[1]`",
+        "`divide` failed unexpectedly",
+        "time budget of 200 ms",
+    ]) {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!said[3].contains("short"), "{}", said[3]);
+    assert!(!said[5].contains("zero"), "{}", said[5]);
+}
+
+#[test]
+fn replay_declares_its_tools() {
+    let declarations = replay::declarations(Provider::OpenAi).unwrap();
+    let declared: Vec<Value> = serde_json::from_str(&declarations).unwrap();
+    let names: BTreeSet<&str> = declared.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), declared.len());
+    for tool in ["add", "draw", "find_flights", "list_files", "store_put"] {
+        assert!(names.contains(tool), "{tool}");
+    }
+    for tool in &declared {
+        let keys: Vec<&String> = tool["function"].as_object().unwrap().keys().collect();
+        assert_eq!(keys.len(), 3, "{keys:?}");
+    }
+    assert!(!declarations.contains("x-tool-"), "a hint of the host's is shown");
+}
+
+#[test]
+fn providers_are_found_by_name() {
+    assert_eq!(Provider::named("openai"), Some(Provider::OpenAi));
+    assert_eq!(Provider::named("nobody"), None);
+    assert_eq!(Provider::names(), "openai");
+}

@@ -1,0 +1,170 @@
+//! The bug log: what went wrong in other people's tools, agents and macro crates, entry by entry.
+//!
+//! Each test bears the number of its entry. An entry is here as soon as all that it asks for can be tried; parts of some
+//! come earlier, and the table says so. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
+//!
+//! | entry | what it is about | where it is tested |
+//! |---|---|---|
+//! | B01 | undocumented generated items | `macros`, crate `pedantic` |
+//! | B02 | non-`Send` futures | `macros`; the error is a fact of types (trybuild) |
+//! | B03 | closures that take references in async bodies | `macros` |
+//! | B04 | tools written by `macro_rules!` | `macros`; an empty toolset is a fact of types (trybuild) |
+//! | B05 | raw identifiers | `macros` |
+//! | B06 | underscored parameters and lints | `macros`, crate `pedantic` |
+//! | B07 | destructured parameters | a fact of types (trybuild) |
+//! | B08 | `mut` parameters | `macros`, crate `pedantic` |
+//! | B09 | a local alias of `Result` | `macros` |
+//! | B10 | the SDK renamed | `macros`, crate `renamed` |
+//! | B11 | the SDK re-exported | `macros`, crates `mid` and `renamed` |
+//! | B12 | authors' own error types | `macros`; a type that is no error is a fact of types (trybuild) |
+//! | B13 | generics and lifetimes | `macros`; what is refused is a fact of types (trybuild) |
+//! | B14 | special characters in doc text | `macros` |
+//! | B15 | the layout of doc comments | `macros` |
+//! | B16 | tools left out by `cfg` | `macros` |
+//! | B17 | formats of integers | `schema` |
+//! | B18 | tools without arguments | `schema` |
+//! | B19 | `$ref` and `$defs` | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B20 | recursive types | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B21 | composition at the root | `schema` |
+//! | B22 | `type` as a list | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B23 | free-form values | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B24 | tuples | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B25 | the dialect marker | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B26 | illegal property names | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B27 | keywords that Gemini refuses | `schema` (the full schema); "3 of 7: every provider's wire" |
+//! | B28 | defaults hidden from the model | `schema` |
+//! | B29 | cut names that collide | `names` |
+//! | B30 | cleaned names that collide | `names`; in the attribute a fact of types (trybuild) |
+//! | B31 | declared names that can't be called | `names` (Chat Completions); "3 of 7: every provider's wire" |
+//! | B32 | two tools of one name | `names`; replacing one: "2 of 7: the host's side of a call" |
+//! | B33 | the order of the list | `names` |
+//! | B34 | filters that are ignored | "2 of 7: the host's side of a call" |
+//! | B35 | empty text for no arguments | `arguments` |
+//! | B36 | `null` for no arguments | `arguments` |
+//! | B37 | unreadable JSON is not `{}` | `arguments` |
+//! | B38 | JSON that is no object | `arguments` |
+//! | B39 | cut-off calls, mended and run | `arguments` |
+//! | B40 | the object sent as text | `arguments` |
+//! | B41 | a list sent as text | `arguments` |
+//! | B42 | a number sent as text | `arguments` |
+//! | B43 | whole numbers with a point | `arguments` |
+//! | B44 | integers beyond 2^53 | `arguments` |
+//! | B45 | surrogates | `arguments` |
+//! | B46 | NUL and control characters | `arguments`; rules on paths: "2 of 7: the host's side of a call" |
+//! | B47 | unknown names dropped | `arguments` |
+//! | B48 | near-miss names | `arguments` |
+//! | B49 | the spelling of enums | `arguments` |
+//! | B50 | `null` for a default | `arguments` (the full schema); strict mode: "3 of 7: every provider's wire" |
+//! | B51 | the wrong channel for errors | `arguments` (model loops); "7 of 7: MCP both ways" |
+//! | B52 | panics that lose a result | `runtime` |
+//! | B53 | the text of a panic | `runtime` |
+//! | B54 | poisoned locks | `runtime` |
+//! | B55 | work that outlives its timeout | "2 of 7: the host's side of a call" |
+//! | B56 | siblings that outlive their batch | "2 of 7: the host's side of a call" |
+//! | B57 | one failure that cancels all | `runtime` |
+//! | B58 | dangling call ids | `runtime` |
+//! | B59 | two calls of one tool | `runtime` |
+//! | B60 | races on one file | "2 of 7: the host's side of a call" |
+//! | B61 | sync tools that stall the loop | `runtime`; overlap within a batch: "2 of 7: the host's side of a call" |
+//! | B62 | one file, many spellings | "2 of 7: the host's side of a call" |
+//! | B63 | look-alike names | "2 of 7: the host's side of a call" |
+//! | B64 | a remembered yes that beats a no | "2 of 7: the host's side of a call" |
+//! | B65 | the edges of globs | "2 of 7: the host's side of a call" |
+//! | B66 | rewritten after it was allowed | "2 of 7: the host's side of a call" |
+//! | B67 | hidden characters in a question | "2 of 7: the host's side of a call" |
+//! | B68 | forged log lines | "5 of 7: ledgers and approvals" |
+//! | B69 | approvers shown other arguments | "5 of 7: ledgers and approvals" |
+//! | B70 | approvals spent on other arguments | "5 of 7: ledgers and approvals" |
+//! | B71 | double clicks | "5 of 7: ledgers and approvals" |
+//! | B72 | waiting too long | "5 of 7: ledgers and approvals" |
+//! | B73 | missing arguments that widen a grant | "5 of 7: ledgers and approvals" |
+//! | B74 | digests over what doesn't matter | "5 of 7: ledgers and approvals" |
+//! | B75 | NaN and infinity | `outputs` |
+//! | B76 | roots that are no objects | "7 of 7: MCP both ways" |
+//! | B77 | cuts inside a character | `outputs` |
+//! | B78 | bytes that aren't UTF-8 | `outputs` |
+//! | B79 | empty results | `outputs` |
+//! | B80 | huge results | `outputs` |
+//! | B81 | lost causes | `outputs` |
+//! | B82 | secrets in records | "5 of 7: ledgers and approvals" |
+//! | B83 | sinks that fail | "5 of 7: ledgers and approvals" |
+//! | B84 | refusals that quote the payload | `arguments` |
+
+mod arguments;
+mod macros;
+mod names;
+mod outputs;
+mod runtime;
+mod schema;
+mod support;
+
+use std::collections::BTreeSet;
+
+/// This file and its modules, with the names by which the table calls them.
+const MODULES: [(&str, &str); 6] = [
+    ("arguments", include_str!("arguments.rs")),
+    ("macros", include_str!("macros.rs")),
+    ("names", include_str!("names.rs")),
+    ("outputs", include_str!("outputs.rs")),
+    ("runtime", include_str!("runtime.rs")),
+    ("schema", include_str!("schema.rs")),
+];
+
+/// The entries of the table above with the place that each names.
+fn table() -> Vec<(&'static str, &'static str)> {
+    let rows = include_str!("main.rs").lines().filter_map(|line| line.strip_prefix("//! | B"));
+    rows.map(|row| {
+        let mut cells = row.trim_end_matches(" |").split(" | ");
+        match (cells.next(), cells.next(), cells.next(), cells.next()) {
+            (Some(number), Some(_), Some(place), None) => (number, place),
+            _ => panic!("a row of the table has other than three cells: {row}"),
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn the_table_names_every_entry_once() {
+    let numbers: Vec<_> = table().into_iter().map(|(number, _)| number.to_owned()).collect();
+    let expected: Vec<_> = (1..=84).map(|number| format!("{number:02}")).collect();
+    assert_eq!(numbers, expected);
+}
+
+/// An entry has tests in exactly those modules that its row names, and an entry that waits for an issue has none.
+#[test]
+fn the_table_is_true() {
+    for (number, place) in table() {
+        for (module, source) in MODULES {
+            let said = place.contains(&format!("`{module}`"));
+            let there = source.lines().any(|line| {
+                let line = line.trim_start();
+                let name = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ");
+                name.is_some_and(|name| {
+                    name.split('_')
+                        .take_while(|part| part.strip_prefix('b').is_some_and(|digits| digits.len() == 2))
+                        .any(|part| part.strip_prefix('b') == Some(number))
+                })
+            });
+            assert_eq!(said, there, "B{number} and `{module}`");
+        }
+        let known = ["a fact of types (trybuild)", "of 7: ", "`"];
+        assert!(known.iter().any(|known| place.contains(known)), "B{number}: {place}");
+    }
+}
+
+/// Issues are called by their titles.
+#[test]
+fn the_table_names_issues_by_their_titles() {
+    let titles = [
+        "2 of 7: the host's side of a call",
+        "3 of 7: every provider's wire",
+        "4 of 7: the checklist",
+        "5 of 7: ledgers and approvals",
+        "6 of 7: the agreement gate",
+        "7 of 7: MCP both ways",
+    ];
+    let named: BTreeSet<_> = table().into_iter().flat_map(|(_, place)| place.split('"').skip(1).step_by(2)).collect();
+    for title in named {
+        assert!(titles.contains(&title), "{title}");
+    }
+}

@@ -1,0 +1,254 @@
+//! What a call costs, as a multiple of what it costs at the least.
+//!
+//! `cargo bench` prints divan's table of absolute times, and after it lines `ratio NAME = X.XX`. A
+//! ratio is measured apart from divan: thread CPU time, the cases in turn within one run, the
+//! median of many rounds, so that it holds on a shared and noisy machine.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use serde::{Deserialize, Serialize};
+use tool_runtime::wire::openai_chat::Declarations;
+use tool_runtime::{
+    AllowAll, BoxFuture, DynamicTool, Entry, Harness, Ledger, LedgerError, MemoryLedger, Registry, ToolCall, tool,
+    tool_type,
+};
+
+const VALID: &str =
+    r#"{"query":"rust macros","limit":10,"tags":["a","bc","def"],"filter":{"min_stars":5,"language":"rust"}}"#;
+const ONE_PROBLEM: &str =
+    r#"{"query":"rust macros","limit":"lots","tags":["a","bc","def"],"filter":{"min_stars":5,"language":"rust"}}"#;
+const THREE_PROBLEMS: &str =
+    r#"{"query":"rust macros","limit":"lots","tags":["a",7,"def"],"filter":{"min_star":5,"language":"rust"}}"#;
+
+/// Which results to keep.
+#[tool_type]
+struct Filter {
+    /// How many stars at the least.
+    min_stars: u32,
+    /// The language.
+    language: String,
+}
+
+/// What was found.
+#[tool_type]
+struct Found {
+    summary: String,
+    count: u32,
+}
+
+/// Searches the index.
+#[tool(host(timeout = "5s", read_only))]
+async fn search(
+    /// What to look for.
+    query: String,
+    /// How many results at the most.
+    limit: u32,
+    /// Words that have to be there.
+    tags: Option<Vec<String>>,
+    /// Which results to keep.
+    filter: Filter,
+) -> Found {
+    body(query, limit, tags, filter.min_stars, &filter.language)
+}
+
+fn body(query: String, limit: u32, tags: Option<Vec<String>>, min_stars: u32, language: &str) -> Found {
+    let count = limit + min_stars + tags.map_or(0, |tags| tags.len() as u32) + language.len() as u32;
+    Found { summary: query, count }
+}
+
+/// The least that a call can cost: text into derived structs, the body, the output to text.
+mod floor {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Filter {
+        min_stars: u32,
+        language: String,
+    }
+
+    #[derive(Deserialize)]
+    struct Args {
+        query: String,
+        limit: u32,
+        tags: Option<Vec<String>>,
+        filter: Filter,
+    }
+
+    #[derive(Serialize)]
+    struct Found {
+        summary: String,
+        count: u32,
+    }
+
+    pub(crate) fn call(text: &str) -> Result<String, serde_json::Error> {
+        let args: Args = serde_json::from_str(text)?;
+        let found = body(args.query, args.limit, args.tags, args.filter.min_stars, &args.filter.language);
+        serde_json::to_string(&Found { summary: found.summary, count: found.count })
+    }
+}
+
+/// Takes every entry and keeps none: what is left is the path itself.
+struct NoLedger;
+
+impl Ledger for NoLedger {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        drop(entry);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+fn harness(ledger: impl Ledger + 'static) -> Harness {
+    let registry = Registry::builder().tool(SearchTool::host()).build().expect("the tool is sound");
+    Harness::new(registry, AllowAll).ledger(ledger)
+}
+
+async fn run(harness: &Harness, arguments: &str) {
+    let call = ToolCall::new("call_abc123", "search", arguments);
+    black_box(harness.run([call]).await);
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime")
+}
+
+/// One thousand tools as a host has them, with schemas of an ordinary size.
+fn thousand() -> Registry {
+    let parameters = r#"{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},
+        "limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many results at the most.","default":10},
+        "tags":{"type":"array","items":{"type":"string"},"description":"Words that have to be there."},
+        "filter":{"type":"object","properties":{"min_stars":{"type":"integer"},"language":{"type":"string","enum":["rust","go","c"]}},
+        "required":["min_stars"],"additionalProperties":false}},"required":["query"],"additionalProperties":false}"#;
+    let tools = (0..1000).map(|number| {
+        DynamicTool::builder(format!("tool_{number:04}"), "Searches one of the thousand indexes of this host.")
+            .parameters(parameters)
+            .output("true")
+            .run(|arguments, _| async move { Ok(arguments) })
+            .expect("the tool is sound")
+    });
+    Registry::builder().tools(tools).build().expect("the tools are sound")
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a serde_json::Value,
+}
+
+/// One round of a case.
+type Case<'a> = (&'static str, Box<dyn FnMut() + 'a>);
+
+/// The median, over many rounds, of the CPU time of each case against the first one's.
+fn ratios(cases: &mut [Case<'_>], rounds: usize) -> Vec<f64> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); cases.len()];
+    for round in 0..rounds {
+        for step in 0..cases.len() {
+            // A different case comes first in each round.
+            let case = (round + step) % cases.len();
+            let begun = ThreadTime::now();
+            cases[case].1();
+            times[case].push(begun.elapsed());
+        }
+    }
+    let medians: Vec<f64> = times
+        .iter_mut()
+        .map(|times| {
+            times.sort_unstable();
+            times[times.len() / 2].as_secs_f64()
+        })
+        .collect();
+    medians.iter().map(|median| median / medians[0]).collect()
+}
+
+fn print_ratios() {
+    let runtime = runtime();
+    let bare = harness(NoLedger);
+    let kept = harness(MemoryLedger::new(1000));
+    const CALLS: usize = 200;
+    let floor = |text: &'static str| {
+        move || {
+            for _ in 0..CALLS {
+                black_box(floor::call(black_box(text)).map_err(|error| error.to_string())).ok();
+            }
+        }
+    };
+    let path = |harness, text: &'static str| {
+        let runtime = &runtime;
+        move || {
+            runtime.block_on(async {
+                for _ in 0..CALLS {
+                    run(harness, black_box(text)).await;
+                }
+            })
+        }
+    };
+    let mut calls: Vec<Case<'_>> = vec![
+        ("floor", Box::new(floor(VALID))),
+        ("layers", Box::new(path(&bare, VALID))),
+        ("ledger", Box::new(path(&kept, VALID))),
+        ("invalid1", Box::new(path(&bare, ONE_PROBLEM))),
+        ("invalid3", Box::new(path(&bare, THREE_PROBLEMS))),
+    ];
+    let found = ratios(&mut calls, 301);
+    for ((name, _), ratio) in calls.iter().zip(found).skip(1) {
+        println!("ratio {name} = {ratio:.2}");
+    }
+
+    let registry = thousand();
+    let parsed: Vec<serde_json::Value> =
+        registry.schemas().map(|schema| serde_json::from_str(schema.parameters()).expect("schemas are JSON")).collect();
+    let declarations = Declarations::of(registry.schemas());
+    let mut declaring: Vec<Case<'_>> = vec![
+        (
+            "serialise",
+            Box::new(|| {
+                let functions: Vec<Function<'_>> = registry
+                    .schemas()
+                    .zip(&parsed)
+                    .map(|(schema, parameters)| Function {
+                        name: schema.name(),
+                        description: schema.description(),
+                        parameters,
+                    })
+                    .collect();
+                black_box(serde_json::to_vec(&functions).ok());
+            }),
+        ),
+        (
+            "declare",
+            Box::new(|| {
+                let mut request = String::new();
+                declarations.write(&mut request);
+                black_box(request);
+            }),
+        ),
+    ];
+    let found = ratios(&mut declaring, 101);
+    println!("ratio declare = {:.2}", found[1]);
+}
+
+#[divan::bench]
+fn floor_valid() {
+    black_box(floor::call(black_box(VALID)).ok());
+}
+
+#[divan::bench]
+fn path_with_ledger(bencher: divan::Bencher<'_, '_>) {
+    let runtime = runtime();
+    let harness = harness(MemoryLedger::new(1000));
+    bencher.bench_local(|| runtime.block_on(run(&harness, black_box(VALID))));
+}
+
+#[divan::bench]
+fn path_with_three_problems(bencher: divan::Bencher<'_, '_>) {
+    let runtime = runtime();
+    let harness = harness(NoLedger);
+    bencher.bench_local(|| runtime.block_on(run(&harness, black_box(THREE_PROBLEMS))));
+}
+
+fn main() {
+    divan::main();
+    print_ratios();
+}
