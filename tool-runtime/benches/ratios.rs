@@ -181,7 +181,7 @@ fn print_ratios() {
                 for _ in 0..CALLS {
                     run(harness, black_box(text)).await;
                 }
-            })
+            });
         }
     };
     let mut calls: Vec<Case<'_>> = vec![

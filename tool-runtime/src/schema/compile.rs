@@ -4,17 +4,23 @@
 //! once, so that the walker meets only plain nodes and unions. What can't be merged, and every
 //! keyword the walker doesn't know, is left to the `jsonschema` crate.
 
+mod defaults;
+mod merge;
+mod sound;
+mod union;
+
 use std::collections::{HashMap, HashSet};
 
 use super::format::Format;
 use super::hints;
 use super::json::{Json, Number};
 use super::node::{
-    ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Shape, StringRules,
-    TYPE_SLOTS, Tag, Types, Union,
+    ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Shape, StringRules, Types,
 };
 use super::normalise::{SIGNED_KEY, UNSIGNED_KEY};
-use super::walk::{canonical_any, canonical_at};
+use super::walk::canonical_any;
+use defaults::settle_defaults;
+use merge::merge;
 
 /// A compiled schema, and what kept it from being enforced by the walker alone.
 #[derive(Debug)]
@@ -250,69 +256,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// A value can't be checked by a schema that asks first whether it is right by itself.
-    fn refuse_endless_references(&mut self) {
-        for start in 0..self.nodes.len() {
-            let mut pending = self.stays(start);
-            let mut seen = HashSet::new();
-            while let Some(node) = pending.pop() {
-                if node == start {
-                    self.issue("", "references lead to each other without end");
-                    self.nodes[start] = Node { shape: Shape::Plain(Box::new(Plain::any())), marks: Marks::default() };
-                    break;
-                }
-                if seen.insert(node) {
-                    pending.extend(self.stays(node));
-                }
-            }
-        }
-    }
-
-    /// The nodes that judge the very value that this one judges.
-    fn stays(&self, node: NodeId) -> Vec<NodeId> {
-        match &self.nodes[node].shape {
-            Shape::Link(target) => vec![*target],
-            Shape::Union(union) => union.branches.clone(),
-            Shape::Plain(_) => Vec::new(),
-        }
-    }
-
-    /// Which form a value has is found by trying; a form that only the `jsonschema` crate can judge
-    /// can't be tried.
-    fn refuse_foreign_trials(&mut self) {
-        if self.foreign_nodes.is_empty() {
-            return;
-        }
-        let mut found = false;
-        for node in &self.nodes {
-            let Shape::Union(union) = &node.shape else { continue };
-            for (slot, candidates) in union.by_type.iter().enumerate() {
-                let tried = candidates.len() > 1 && !(slot == TYPE_SLOTS.len() - 1 && union.tag.is_some());
-                found |= tried && candidates.iter().any(|&branch| self.reaches_foreign(union.branches[branch]));
-            }
-        }
-        if found {
-            self.issue("", "forms that can't be told apart hold a keyword that only the `jsonschema` crate enforces");
-        }
-    }
-
-    fn reaches_foreign(&self, start: NodeId) -> bool {
-        let mut pending = vec![start];
-        let mut seen = HashSet::new();
-        while let Some(node) = pending.pop() {
-            if self.foreign_nodes.contains(&node) {
-                return true;
-            }
-            if seen.insert(node) {
-                pending.extend(self.stays(node));
-                if let Shape::Plain(plain) = &self.nodes[node].shape {
-                    pending.extend(plain.inner());
-                }
-            }
-        }
-        false
-    }
-
     /// The node of a local reference, compiled once.
     fn reference(&mut self, reference: &Json, pointer: &str) -> NodeId {
         let Some((target, schema)) = self.resolve(reference, pointer) else {
@@ -396,150 +339,6 @@ impl Compiler<'_> {
             base = merge(base, rest)?;
         }
         Some((base, unions))
-    }
-
-    fn union(&mut self, base: &Json, first: &UnionOf, rest: &[UnionOf], marks: Marks, pointer: &str) -> NodeId {
-        if let Some(words) = self.closed_set(base, first, rest) {
-            return self.push(Shape::Plain(Box::new(words)), marks);
-        }
-        let mut branches = Vec::new();
-        for (index, branch) in first.branches.iter().enumerate() {
-            let place = format!("{}/{index}", first.place);
-            let bare =
-                base.as_object().is_some_and(|members| members.iter().all(|(keyword, _)| is_annotation(keyword)));
-            if bare && rest.is_empty() {
-                branches.push(self.node(branch, &place));
-                continue;
-            }
-            // Everything that stands beside the union holds in each of its branches.
-            let mut parts = vec![base.clone(), branch.clone()];
-            for union in rest {
-                let keyword = if union.exactly_one { "oneOf" } else { "anyOf" };
-                parts.push(Json::Object(vec![(keyword.into(), Json::Array(union.branches.clone()))]));
-            }
-            let merged = Json::Object(vec![("allOf".into(), Json::Array(parts))]);
-            branches.push(self.node(&merged, &place));
-        }
-        if branches.len() > MAX_BRANCHES {
-            self.issue(pointer, format!("more than {MAX_BRANCHES} forms to choose from"));
-        }
-        let union = self.choose(branches, first.exactly_one);
-        self.push(Shape::Union(Box::new(union)), marks)
-    }
-
-    /// `oneOf` of words (how documented unit enums are described) is just a closed set.
-    fn closed_set(&self, base: &Json, union: &UnionOf, rest: &[UnionOf]) -> Option<Plain> {
-        let bare = base
-            .as_object()?
-            .iter()
-            .all(|(keyword, value)| is_annotation(keyword) || (keyword == "type" && value.as_str() == Some("string")));
-        if !bare || !rest.is_empty() {
-            return None;
-        }
-        let mut words = Vec::new();
-        for branch in &union.branches {
-            let known = branch
-                .as_object()?
-                .iter()
-                .all(|(keyword, _)| is_annotation(keyword) || matches!(keyword.as_str(), "const" | "enum" | "type"));
-            if !known || branch.get("type").is_some_and(|name| name.as_str() != Some("string")) {
-                return None;
-            }
-            let set = match (branch.get("const"), branch.get("enum")) {
-                (Some(word), None) => std::slice::from_ref(word),
-                (None, Some(words)) => words.as_array()?,
-                _ => return None,
-            };
-            for word in set {
-                let mut text = String::new();
-                Json::String(word.as_str()?.to_owned()).write(&mut text);
-                if words.contains(&text) {
-                    return None;
-                }
-                words.push(text);
-            }
-        }
-        Some(Plain { types: Types::STRING, one_of: Some(words), ..Plain::any() })
-    }
-
-    /// How to find the branch of a value without trying them all.
-    fn choose(&self, branches: Vec<NodeId>, exactly_one: bool) -> Union {
-        let mut by_type: [Vec<usize>; 6] = Default::default();
-        for (slot, types) in TYPE_SLOTS.into_iter().enumerate() {
-            for (index, &branch) in branches.iter().enumerate() {
-                if self.types_of(branch, 0).has(types) {
-                    by_type[slot].push(index);
-                }
-            }
-        }
-        let objects: Option<Vec<(usize, &ObjectRules)>> =
-            by_type[5].iter().map(|&index| Some((index, self.object_rules(branches[index], 0)?))).collect();
-        let tag = objects
-            .filter(|objects| objects.len() > 1)
-            .and_then(|objects| self.value_tag(&objects).or_else(|| name_tag(&objects)));
-        Union { branches, exactly_one, by_type, tag }
-    }
-
-    fn follow(&self, node: NodeId, steps: usize) -> Option<&Node> {
-        match &self.nodes[node].shape {
-            Shape::Link(target) if steps < 64 => self.follow(*target, steps + 1),
-            Shape::Link(_) => None,
-            _ => Some(&self.nodes[node]),
-        }
-    }
-
-    fn types_of(&self, node: NodeId, steps: usize) -> Types {
-        match self.follow(node, 0).map(|node| &node.shape) {
-            Some(Shape::Plain(plain)) => match &plain.one_of {
-                Some(words) => {
-                    words.iter().fold(Types::NONE, |types, word| types.with(type_of_text(word))).both(plain.types)
-                }
-                None => plain.types,
-            },
-            Some(Shape::Union(union)) if steps < 16 => {
-                union.branches.iter().fold(Types::NONE, |types, &branch| types.with(self.types_of(branch, steps + 1)))
-            }
-            _ => Types::ALL,
-        }
-    }
-
-    fn object_rules(&self, node: NodeId, steps: usize) -> Option<&ObjectRules> {
-        match &self.follow(node, steps)?.shape {
-            Shape::Plain(plain) if plain.one_of.is_none() => plain.object.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// The words that a property's value is limited to.
-    fn words(&self, node: NodeId) -> Option<&[String]> {
-        match &self.follow(node, 0)?.shape {
-            Shape::Plain(plain) => plain.one_of.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// A property that every branch requires, with different words in each.
-    fn value_tag(&self, objects: &[(usize, &ObjectRules)]) -> Option<Tag> {
-        let (_, first) = objects[0];
-        'properties: for candidate in first.properties.iter().filter(|property| property.required) {
-            let mut branches: Vec<(String, usize)> = Vec::new();
-            for &(index, rules) in objects {
-                let words = rules
-                    .properties
-                    .iter()
-                    .find(|property| property.required && property.name == candidate.name)
-                    .and_then(|property| self.words(property.node));
-                let Some(words) = words else { continue 'properties };
-                for word in words {
-                    if branches.iter().any(|(known, _)| known == word) {
-                        continue 'properties;
-                    }
-                    branches.push((word.clone(), index));
-                }
-            }
-            return Some(Tag::Value { property: candidate.name.clone(), branches });
-        }
-        None
     }
 
     fn plain(&mut self, schema: &Json, pointer: &str) -> Plain {
@@ -845,34 +644,6 @@ fn marks_of(schema: &Json) -> Marks {
     Marks { secret: set(hints::SECRET), path: set(hints::PATH) }
 }
 
-fn type_of_text(canonical: &str) -> Types {
-    match canonical.as_bytes().first() {
-        Some(b'"') => Types::STRING,
-        Some(b'{') => Types::OBJECT,
-        Some(b'[') => Types::ARRAY,
-        Some(b'n') => Types::NULL,
-        Some(b't' | b'f') => Types::BOOLEAN,
-        _ => Types::NUMBER,
-    }
-}
-
-fn name_tag(objects: &[(usize, &ObjectRules)]) -> Option<Tag> {
-    let mut branches: Vec<(Box<str>, usize)> = Vec::new();
-    for &(index, rules) in objects {
-        let [property] = rules.properties.as_slice() else {
-            return None;
-        };
-        if !property.required
-            || rules.extra != Extra::Refused
-            || branches.iter().any(|(name, _)| *name == property.name)
-        {
-            return None;
-        }
-        branches.push((property.name.clone(), index));
-    }
-    Some(Tag::Name { branches })
-}
-
 /// `%25` and the like in the fragment of a reference.
 fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
@@ -893,170 +664,4 @@ fn percent_decode(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// One schema that asks for all that the two ask for, neither of which has `$ref` or a union.
-/// `None` where that can't be said.
-fn merge(a: Json, b: Json) -> Option<Json> {
-    let (Json::Object(a), Json::Object(b)) = (a, b) else {
-        return None;
-    };
-    if a.is_empty() {
-        return Some(Json::Object(b));
-    }
-    let mut merged = Json::Object(a);
-    let other = Json::Object(b);
-    let says = |schema: &Json, keyword| schema.get(keyword).is_some();
-    let elements = |schema: &Json| says(schema, "prefixItems") || says(schema, "items");
-    if elements(&merged) && elements(&other) && (says(&merged, "prefixItems") || says(&other, "prefixItems")) {
-        // What `items` speaks of depends on the `prefixItems` beside it.
-        return None;
-    }
-    let (names, others) = ("patternProperties", "additionalProperties");
-    if (says(&merged, names) && says(&other, others)) || (says(&other, names) && says(&merged, others)) {
-        // Nor does `additionalProperties` see the names of another part.
-        return None;
-    }
-    merge_properties(&mut merged, &other);
-    for (keyword, value) in other.as_object().unwrap_or_default() {
-        let Some(mine) = merged.get(keyword).cloned() else {
-            if keyword != "properties" {
-                merged.set(keyword, value.clone());
-            }
-            continue;
-        };
-        if mine == *value || is_annotation(keyword) || keyword == "properties" {
-            continue;
-        }
-        let both = match keyword.as_str() {
-            "type" => common_types(&mine, value)?,
-            "required" => union_of_names(&mine, value)?,
-            "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => tighter(mine, value, true)?,
-            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => tighter(mine, value, false)?,
-            "enum" => {
-                let other: Vec<String> = value.as_array()?.iter().map(canonical_any).collect();
-                let both = mine.as_array()?.iter().filter(|word| other.contains(&canonical_any(word)));
-                Json::Array(both.cloned().collect())
-            }
-            "additionalProperties" | "items" => both_schemas(&mine, value),
-            "uniqueItems" => Json::Bool(true),
-            "unevaluatedProperties" => both_schemas(&mine, value),
-            _ => return None,
-        };
-        merged.set(keyword, both);
-    }
-    Some(merged)
-}
-
-fn both_schemas(a: &Json, b: &Json) -> Json {
-    match (a, b) {
-        (Json::Bool(true), other) | (other, Json::Bool(true)) => other.clone(),
-        (Json::Bool(false), _) | (_, Json::Bool(false)) => Json::Bool(false),
-        _ if a == b => a.clone(),
-        _ => Json::Object(vec![("allOf".into(), Json::Array(vec![a.clone(), b.clone()]))]),
-    }
-}
-
-/// A member that only one side declares still has to please what the other says of further members.
-fn merge_properties(merged: &mut Json, other: &Json) {
-    let none: &[(String, Json)] = &[];
-    let of = |schema: &Json| schema.get("properties").and_then(Json::as_object).unwrap_or(none).to_vec();
-    let (mine, theirs) = (of(merged), of(other));
-    let additional = |schema: &Json| schema.get("additionalProperties").cloned().unwrap_or(Json::Bool(true));
-    let (my_extra, their_extra) = (additional(merged), additional(other));
-    let mut properties = Vec::new();
-    for (name, schema) in &mine {
-        let beside = theirs.iter().find(|(other, _)| other == name).map_or(&their_extra, |(_, schema)| schema);
-        properties.push((name.clone(), both_schemas(schema, beside)));
-    }
-    for (name, schema) in &theirs {
-        if !mine.iter().any(|(other, _)| other == name) {
-            properties.push((name.clone(), both_schemas(schema, &my_extra)));
-        }
-    }
-    if !properties.is_empty() {
-        if both_schemas(&my_extra, &their_extra) == Json::Bool(false) {
-            // What one side forbids isn't declared: it is refused like any other unknown member.
-            properties.retain(|(_, schema)| *schema != Json::Bool(false));
-        }
-        merged.set("properties", Json::Object(properties));
-    }
-}
-
-fn common_types(a: &Json, b: &Json) -> Option<Json> {
-    let read = |value: &Json| -> Option<Types> {
-        match value {
-            Json::String(name) => Types::named(name),
-            Json::Array(names) => {
-                names.iter().try_fold(Types::NONE, |types, name| Some(types.with(Types::named(name.as_str()?)?)))
-            }
-            _ => None,
-        }
-    };
-    let common = read(a)?.both(read(b)?);
-    let names: Vec<Json> = common.names().into_iter().map(Json::string).collect();
-    (!names.is_empty()).then_some(Json::Array(names))
-}
-
-fn union_of_names(a: &Json, b: &Json) -> Option<Json> {
-    let mut names = a.as_array()?.to_vec();
-    for name in b.as_array()? {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    Some(Json::Array(names))
-}
-
-fn tighter(a: Json, b: &Json, larger: bool) -> Option<Json> {
-    let order = Number::parse(a.as_number()?)?.compare(Number::parse(b.as_number()?)?);
-    Some(if (order == std::cmp::Ordering::Less) == larger { b.clone() } else { a })
-}
-
-/// Brings defaults into canonical form, and learns what `null` means, once all nodes exist.
-fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
-    for node in 0..graph.nodes.len() {
-        let taken = properties_of(graph, node, |graph, property| {
-            property.required || (property.default.is_some() && canonical_at(graph, property.node, "null").is_ok())
-        });
-        for (property, null_is_a_value) in properties_mut(graph, node).iter_mut().zip(taken) {
-            property.null_is_a_value = null_is_a_value;
-        }
-    }
-    // Twice, since a default may itself hold objects that have defaults.
-    for last in [false, true] {
-        for node in 0..graph.nodes.len() {
-            let settled = properties_of(graph, node, |graph, property| {
-                let text = property.default.as_deref().filter(|text| *text != "null")?;
-                let canonical = canonical_at(graph, property.node, text);
-                if let (Err(problem), true) = (&canonical, last) {
-                    let shown = super::text::shown(text, 80);
-                    issues.push(Issue {
-                        pointer: format!("…/properties/{}/default", property.name),
-                        what: format!("`{shown}` doesn't match its own schema: {problem}"),
-                    });
-                }
-                Some(canonical.unwrap_or_else(|_| text.to_owned()).into())
-            });
-            for (property, default) in properties_mut(graph, node).iter_mut().zip(settled) {
-                property.default = default;
-            }
-        }
-    }
-}
-
-fn properties_of<T>(graph: &Graph, node: NodeId, mut read: impl FnMut(&Graph, &Property) -> T) -> Vec<T> {
-    match &graph.nodes[node].shape {
-        Shape::Plain(plain) => {
-            plain.object.iter().flat_map(|object| &object.properties).map(|property| read(graph, property)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn properties_mut(graph: &mut Graph, node: NodeId) -> &mut [Property] {
-    match &mut graph.nodes[node].shape {
-        Shape::Plain(plain) => plain.object.as_mut().map_or(&mut [], |object| &mut object.properties),
-        _ => &mut [],
-    }
 }

@@ -30,8 +30,10 @@ pub use secret::Secret;
 
 /// What generated code needs of this module.
 pub(crate) mod generated {
-    pub use super::args::{Extras, ShownValue, Visit, arg, arg_with, boxed, whole, with_args, with_args2, with_final};
+    pub use super::args::{
+        ErasedArgs, Extras, ShownValue, Visit, arg, arg_with, boxed, whole, with_args, with_args2, with_final,
+    };
     pub use super::context::{host, host_ref, receiver};
     pub use super::definition::{Body, Definition, HostNeed, Label, Param, Run, RunFuture, tool_future_must_be_send};
-    pub use super::output::{PlainReturn, Reply, ReturnOf, Returns, Settle, Settled};
+    pub use super::output::{OutputType, PlainReturn, Reply, ReturnOf, Returns, Settle, Settled};
 }
