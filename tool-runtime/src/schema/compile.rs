@@ -149,7 +149,7 @@ pub(crate) fn compile(schema: &Json, origin: Origin) -> Compiled {
     foreign.sort();
     foreign.dedup();
     let has_secrets = nodes.iter().any(|node| node.marks.secret);
-    let mut graph = Graph { nodes, root, has_secrets };
+    let mut graph = Graph { nodes, root, sorts_sets: false, has_secrets };
     settle_defaults(&mut graph, &mut issues);
     issues.sort_by(|a, b| a.pointer.cmp(&b.pointer).then_with(|| a.what.cmp(&b.what)));
     issues.dedup();

@@ -11,11 +11,20 @@ pub(crate) type NodeId = usize;
 pub(crate) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) root: NodeId,
+    /// The elements of sets are brought into order: what is written comes from a hash, maybe.
+    pub(super) sorts_sets: bool,
     /// Some value at some depth is a secret.
     pub(super) has_secrets: bool,
 }
 
 impl Graph {
+    /// As the schema of what a Rust type writes: the elements of its sets may come in the order of a
+    /// hash, and are put into order.
+    pub(crate) fn sorting_sets(mut self) -> Self {
+        self.sorts_sets = true;
+        self
+    }
+
     pub(crate) fn has_secrets(&self) -> bool {
         self.has_secrets
     }

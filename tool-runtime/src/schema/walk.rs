@@ -9,9 +9,8 @@ mod place;
 mod seen;
 mod union;
 
-use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -29,6 +28,7 @@ use super::text;
 use out::Out;
 use place::Place;
 use seen::Seen;
+use union::Probed;
 
 /// An accepted text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -90,7 +90,7 @@ impl Graph {
         if let (true, Some(canonical)) = (walker.unsettled, &walked.text) {
             // The canonical text has to be what it is however often it is read.
             let again = self.accept_once(canonical, open);
-            if !again.is_ok_and(|again| again.text.is_none()) {
+            if !again.is_ok_and(|again| again.text.is_none_or(|text| text == *canonical)) {
                 let expected = "a value that fits one form only, once what is left out of it is filled in";
                 return Err(Problems::one(Problem::unexpected(JsonPath::root(), expected, "one that fits several")));
             }
@@ -192,14 +192,21 @@ struct Walker<'g, 't> {
     problems: Problems,
     members: Vec<Member>,
     open: &'g [JsonPath],
-    /// In a probe the first problem ends the walk.
+    /// In a probe the first problem ends the walk, and a value is judged as it was given: nothing is
+    /// filled in.
     probing: bool,
     /// Where the first problem of a probe stood.
     reached: usize,
-    /// How deep it stands inside unions that only trial can resolve.
+    /// What probes have answered, by branch, place and whether paths are normalised.
+    probes: BTreeMap<(NodeId, usize, bool), Probed>,
+    /// How many of the values around compare what is written.
+    texts_needed: usize,
+    /// In how many ways the unions around, which only trial can resolve, may be tried; 0 outside.
     trials: usize,
     /// Inside such a union something was left out or filled in, which may change the form it fits.
     unsettled: bool,
+    /// How many bytes may still stand inside such unions, in all the ways they may be tried.
+    trial_fuel: usize,
     /// How many bytes may still be read again; bounds what nested unions can cost.
     fuel: usize,
 }
@@ -233,7 +240,10 @@ impl<'g, 't> Walker<'g, 't> {
             },
             open: &[],
             probing: false,
+            probes: BTreeMap::new(),
+            texts_needed: 0,
             trials: 0,
+            trial_fuel: 1 << 24,
             unsettled: false,
             reached: 0,
             fuel: text.len().saturating_mul(32).saturating_add(4096),
@@ -392,27 +402,47 @@ impl<'g, 't> Walker<'g, 't> {
                     return self.refuse(place, Refusal::new(expected), start, marks);
                 }
             }
-            Token::ArrayStart => self.array(plain.array.as_deref(), marks, place)?,
-            Token::ObjectStart => self.object(plain.object.as_deref(), marks, place)?,
-        }
-        if let Some(words) = &plain.one_of {
-            let compound = matches!(token, Token::ArrayStart | Token::ObjectStart);
-            let value = if compound {
-                // As it came: in what is written, members stand in declared order and defaults are filled in.
-                let raw = Json::parse(self.cursor.slice_from(start));
-                Cow::Owned(raw.map(|value| canonical_any(&value)).unwrap_or_default())
-            } else {
-                Cow::Borrowed(self.out.slice(written..self.out.len()))
-            };
-            if !words.iter().any(|word| *word == value) {
-                let suggestion = describe::nearest_word(&value, words);
-                return self.refuse(
-                    place,
-                    Refusal { suggestion, ..Refusal::new(describe::words(words)) },
-                    start,
-                    marks,
-                );
+            Token::ArrayStart | Token::ObjectStart => {
+                self.texts_needed += usize::from(plain.one_of.is_some());
+                let walked = match token {
+                    Token::ArrayStart => self.array(plain.array.as_deref(), marks, place),
+                    _ => self.object(plain.object.as_deref(), marks, place),
+                };
+                self.texts_needed -= usize::from(plain.one_of.is_some());
+                walked?;
             }
+        }
+        let Some(words) = &plain.one_of else { return Ok(()) };
+        let compound = matches!(token, Token::ArrayStart | Token::ObjectStart);
+        let value = self.out.slice(written..self.out.len());
+        let is_listed = |value: &str| words.iter().any(|word| word == value);
+        let fits = if compound {
+            // What is written has its members in another order.
+            Json::parse(value).is_ok_and(|value| is_listed(&canonical_any(&value)))
+        } else {
+            is_listed(value)
+        };
+        if !fits {
+            let suggestion = describe::nearest_word(value, words);
+            let refusal = Refusal { suggestion, ..Refusal::new(describe::words(words)) };
+            return self.refuse(place, refusal, start, marks);
+        }
+        if compound && !self.probing {
+            // It has to be in the set as it was given, too, before anything was filled in.
+            let end = self.cursor.offset();
+            let (length, members, texts_needed) = (self.out.len(), self.members.len(), self.texts_needed);
+            self.cursor = Cursor::at(self.text, start);
+            self.probing = true;
+            let given = self.plain(plain, marks, place);
+            self.probing = false;
+            self.texts_needed = texts_needed;
+            self.out.truncate(length);
+            self.members.truncate(members);
+            self.cursor = Cursor::at(self.text, end);
+            if given == Err(Stop::Refused) {
+                return self.refuse(place, Refusal::new(describe::words(words)), start, marks);
+            }
+            given?;
         }
         Ok(())
     }
@@ -489,12 +519,14 @@ impl<'g, 't> Walker<'g, 't> {
                 None => Some(None),
                 Some(rules) => rules.prefix.get(count).copied().or(rules.items).map(Some),
             };
+            self.texts_needed += usize::from(unique);
             match node {
                 Some(Some(node)) => self.value(node, marks, &inner)?,
                 Some(None) => self.free(marks, &inner)?,
                 // More elements than the tuple has: said once, below.
                 None => self.cursor.skip_value(MAX_DEPTH.saturating_sub(inner.depth))?,
             }
+            self.texts_needed -= usize::from(unique);
             if unique {
                 elements.push(begins..self.out.len());
             }
@@ -521,8 +553,27 @@ impl<'g, 't> Walker<'g, 't> {
                     What::unexpected("elements that differ from each other", "one that is there already")
                 });
             }
+            if self.graph.sorts_sets {
+                self.sort_elements(elements);
+            }
         }
         Ok(())
+    }
+
+    /// Puts the elements of the array that was just written into order: numbers by size, all else by
+    /// text.
+    fn sort_elements(&mut self, elements: Vec<Range<usize>>) {
+        let mut texts: Vec<String> =
+            elements.iter().map(|element| self.out.slice(element.clone()).to_owned()).collect();
+        texts.sort_by(|a, b| match (Number::parse(a), Number::parse(b)) {
+            (Some(a), Some(b)) => a.compare(b),
+            _ => a.cmp(b),
+        });
+        if let Some(first) = elements.first() {
+            self.out.truncate(first.start);
+            self.out.push_str(&texts.join(","));
+            self.out.push(']');
+        }
     }
 
     fn object(&mut self, rules: Option<&'g ObjectRules>, marks: Marks, place: &Place<'_>) -> Walk {
@@ -589,7 +640,7 @@ impl<'g, 't> Walker<'g, 't> {
             }
             next = self.cursor.next_key()?;
         }
-        let given = self.members.len() - first_member;
+        let mut given = self.members.len() - first_member;
         let mut filled = String::new();
         let missing = if seen.is_all(rules.properties.len()) { 0 } else { rules.properties.len() };
         for (position, property) in rules.properties.iter().enumerate().take(missing) {
@@ -597,7 +648,8 @@ impl<'g, 't> Walker<'g, 't> {
                 continue;
             }
             if let Some(default) = &property.default {
-                if self.mode == Mode::Canonical {
+                given += usize::from(property.required);
+                if self.mode == Mode::Canonical && !self.probing {
                     let start = filled.len();
                     write_string(&mut filled, &property.name);
                     filled.push(':');
@@ -619,7 +671,8 @@ impl<'g, 't> Walker<'g, 't> {
         }
         self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
         // As it was given, and with its defaults.
-        let counts = [given, self.members.len() - first_member].map(|count| count as u64);
+        let full = self.members.len() - first_member;
+        let counts = [given, full.max(given)].map(|count| count as u64);
         let off = |count: &u64| rules.min.is_some_and(|min| *count < min) || rules.max.is_some_and(|max| *count > max);
         if let Some(count) = counts.into_iter().find(off) {
             let expected = describe::object_size(rules);

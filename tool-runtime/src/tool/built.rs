@@ -131,7 +131,10 @@ impl Built {
         let shown_parameters = shown(parameters);
         let shown_output = shown(output);
         let input = Enforced::new(parameters, &shown_parameters, origin, "parameters", &mut issues);
-        let enforced_output = Enforced::new(output, &shown_output, origin, "output", &mut issues);
+        let mut enforced_output = Enforced::new(output, &shown_output, origin, "output", &mut issues);
+        if origin == Origin::RustType {
+            enforced_output.graph = enforced_output.graph.sorting_sets();
+        }
         let digest = Digest::of(&Json::Object(vec![
             ("name".into(), Json::string(&name)),
             ("description".into(), Json::string(&description)),
@@ -189,10 +192,7 @@ impl Built {
     /// With the first place where it differs, and what is wrong there.
     pub(crate) fn check_output(&self, text: String) -> Result<String, (JsonPath, String)> {
         match self.output.accept(&text, &[]) {
-            Ok(walked) => {
-                walked.recycle();
-                Ok(text)
-            }
+            Ok(walked) => Ok(walked.recycle().unwrap_or(text)),
             Err(problems) => Err(match problems.iter().next() {
                 Some(problem) => (problem.path().clone(), problem.for_output()),
                 None => (JsonPath::root(), "it does not match its schema".to_owned()),

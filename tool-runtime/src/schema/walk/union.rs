@@ -125,29 +125,41 @@ impl<'g, 't> Walker<'g, 't> {
         place: &Place<'_>,
         start: usize,
     ) -> Walk {
-        let mut taken: Option<usize> = None;
+        let mut taken: Option<(usize, usize)> = None;
         let mut furthest = (0, candidates[0]);
         for &candidate in candidates {
             if taken.is_some() && !union.exactly_one {
                 break;
             }
             match self.probe(union.branches[candidate], marks, place, start)? {
-                Ok(()) if taken.is_some() => {
+                Ok(_) if taken.is_some() => {
                     self.cursor = Cursor::at(self.text, start);
                     self.skip(place)?;
                     let expected = format!("a value that fits exactly one of {}", describe::union(self.graph, union));
                     return self.refuse(place, Refusal::new(expected), start, marks);
                 }
-                Ok(()) => taken = Some(candidate),
+                Ok(end) => taken = Some((candidate, end)),
                 Err(reached) if reached > furthest.0 => furthest = (reached, candidate),
                 Err(_) => {}
             }
         }
+        if let (true, 0, Some((_, end))) = (self.probing, self.texts_needed, taken) {
+            // Nobody will look at what would be written.
+            self.cursor = Cursor::at(self.text, end);
+            self.out.copy(start, end);
+            return Ok(());
+        }
         self.cursor = Cursor::at(self.text, start);
-        if let Some(candidate) = taken {
-            self.trials += 1;
+        if let Some((candidate, end)) = taken {
+            // Whoever decodes the value tries the forms as well, and each of them all over again inside.
+            let outer = self.trials;
+            if outer > 1 {
+                self.trial_fuel =
+                    self.trial_fuel.checked_sub(outer.saturating_mul(end - start)).ok_or(Stop::Exhausted)?;
+            }
+            self.trials = outer.max(1).saturating_mul(candidates.len());
             let walked = self.value(union.branches[candidate], marks, place);
-            self.trials -= 1;
+            self.trials = outer;
             return walked;
         }
         if self.probing {
@@ -167,37 +179,37 @@ impl<'g, 't> Walker<'g, 't> {
         self.out.truncate(written);
         self.cursor = Cursor::at(self.text, start);
         self.skip(place)?;
-        self.refuse(
-            place,
-            Refusal { expected: describe::union(self.graph, union), suggestion: None, hint: None },
-            start,
-            marks,
-        )
+        self.refuse(place, Refusal::new(describe::union(self.graph, union)), start, marks)
     }
 
-    /// Does a branch take the value? Leaves no trace. `Err` tells how far it got.
-    fn probe(
-        &mut self,
-        branch: NodeId,
-        marks: Marks,
-        place: &Place<'_>,
-        start: usize,
-    ) -> Result<Result<(), usize>, Stop> {
+    /// Does a branch take the value, and up to where? Leaves no trace but the answer, so that no
+    /// branch is asked twice about one place: nested unions would ask without end. `Err` tells how
+    /// far it got.
+    fn probe(&mut self, branch: NodeId, marks: Marks, place: &Place<'_>, start: usize) -> Result<Probed, Stop> {
+        let question = (branch, start, marks.path);
+        if let Some(&answer) = self.probes.get(&question) {
+            return Ok(answer);
+        }
         let (written, members, probing) = (self.out.len(), self.members.len(), self.probing);
+        let texts_needed = self.texts_needed;
         self.cursor = Cursor::at(self.text, start);
         self.probing = true;
         let walked = self.value(branch, marks, place);
         self.probing = probing;
+        self.texts_needed = texts_needed;
         self.out.truncate(written);
         self.members.truncate(members);
-        let end = self.cursor.offset();
-        match walked {
-            Err(stop @ (Stop::Syntax | Stop::Exhausted)) => Err(stop),
-            walked => {
-                let reached = if walked.is_ok() { end } else { self.reached };
-                self.burn(reached.saturating_sub(start))?;
-                Ok(walked.map_err(|_| reached))
-            }
-        }
+        let answer = match walked {
+            Ok(()) => Ok(self.cursor.offset()),
+            Err(Stop::Refused) => Err(self.reached),
+            Err(stop) => return Err(stop),
+        };
+        let (Ok(reached) | Err(reached)) = answer;
+        self.burn(reached.saturating_sub(start))?;
+        self.probes.insert(question, answer);
+        Ok(answer)
     }
 }
+
+/// Where a branch that takes a value ends it, or how far one that doesn't gets.
+pub(super) type Probed = Result<usize, usize>;
