@@ -143,7 +143,7 @@ fn known_labels(cx: &Ctxt, all: &[Label]) {
 fn distinct_types(cx: &Ctxt, tool: &Tool) {
     match (&tool.args_key, tool.whole()) {
         (Some(args), Some(_)) => {
-            cx.error(args, "`args` names the generated struct, and with `#[args]` none is generated")
+            cx.error(args, "`args` names the generated struct, and with `#[args]` none is generated");
         }
         (Some(args), None) if tool.args.unraw() == tool.tool.unraw() => {
             cx.error(args, "the tool and its arguments need two names");

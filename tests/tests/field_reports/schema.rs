@@ -24,6 +24,7 @@ struct Page {
 
 /// Shows a page.
 #[tool]
+#[expect(clippy::too_many_arguments, reason = "one of each width")]
 fn page(
     /// How many.
     limit: u32,
@@ -380,9 +381,8 @@ async fn b21_roots_are_plain_objects() {
         (ListWholeTool::host(), "the root has to be a plain object"),
     ] {
         let name = tool.name().to_owned();
-        let error = match Registry::builder().tool(tool).tool(PingTool::host()).build() {
-            Err(error) => error,
-            Ok(_) => panic!("{name} was taken"),
+        let Err(error) = Registry::builder().tool(tool).tool(PingTool::host()).build() else {
+            panic!("{name} was taken")
         };
         assert_eq!(error.tools().collect::<Vec<_>>(), [name.as_str()]);
         let text = error.to_string();

@@ -7,6 +7,7 @@ use crate::model::{Concurrency, Hosting, Resource, Role, Tool};
 use crate::types;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
+use syn::Path;
 use syn::spanned::Spanned as _;
 
 /// `static __DEFINITION`.
@@ -25,18 +26,30 @@ pub(super) fn table(tool: &Tool) -> TokenStream {
     let labels = labels(&tool.description.labels);
     let needs = host_needs(tool);
     let settings = settings(tool);
+    let hooks = hooks(tool);
+    let functions = hooks.iter().map(|hook| &hook.function);
+    let setters = hooks.iter().map(|hook| &hook.setter);
+    // Functions, where closures would do: a closure that becomes a function pointer costs twice its code.
     quote_spanned! {span=>
+        fn __boxed(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<__rt::ErasedArgs> {
+            __rt::boxed(__args(__visit))
+        }
+        fn __output() -> __rt::OutputType {
+            __settle(__rt::Settle::Describe).described()
+        }
+        #(#functions)*
         const __LABELS: &[__rt::Label] = &[#(#labels),*];
         const __HOST_NEEDS: &[__rt::HostNeed] = &[#(#needs),*];
         static __DEFINITION: __rt::Definition = __rt::Definition::new(
             #name,
             #description,
             __PARAMS,
-            |__visit| __rt::boxed(__args(__visit)),
+            __boxed,
             __rt::Run::#kind(__run),
         )
-        .output(|| __settle(__rt::Settle::Describe).described())
+        .output(__output)
         #settings
+        #(#setters)*
         .labels(__LABELS)
         .host_needs(__HOST_NEEDS)
         .module(::core::module_path!());
@@ -76,7 +89,9 @@ fn settings(tool: &Tool) -> TokenStream {
         let millis = Literal::u64_unsuffixed(millis);
         settings.extend(quote_spanned!(span=> .timeout_millis(#millis)));
     }
-    settings.extend(concurrency(tool));
+    if let Concurrency::Safe = tool.hosting.concurrency {
+        settings.extend(quote_spanned!(span=> .concurrency_safe()));
+    }
     settings.extend(resources("reads", &hosting.reads));
     settings.extend(resources("writes", &hosting.writes));
     settings.extend(hints(hosting));
@@ -84,23 +99,7 @@ fn settings(tool: &Tool) -> TokenStream {
         let changes = &hosting.changes;
         settings.extend(quote_spanned!(span=> .changes(&[#(#changes),*])));
     }
-    settings.extend(hooks(tool));
     settings
-}
-
-fn concurrency(tool: &Tool) -> TokenStream {
-    match &tool.hosting.concurrency {
-        Concurrency::Alone => TokenStream::new(),
-        Concurrency::Safe => quote_spanned!(Span::mixed_site()=> .concurrency_safe()),
-        Concurrency::By(path) => {
-            let span = at(path.span());
-            let args = args_type(tool);
-            let path = outside(tool, path);
-            quote_spanned! {span=>
-                .concurrency_safe_with(|__args| __rt::with_args::<#args, bool>(__args, #path))
-            }
-        }
-    }
 }
 
 fn resources(method: &str, resources: &[Resource]) -> TokenStream {
@@ -131,33 +130,70 @@ fn hints(hosting: &Hosting) -> TokenStream {
     .collect()
 }
 
-/// The renderers, each made to take the erased arguments. Located at its path, which is what can be wrong.
-fn hooks(tool: &Tool) -> TokenStream {
+/// A function of the author's, made to take the erased arguments.
+struct Hook {
+    function: TokenStream,
+    setter: TokenStream,
+}
+
+/// The functions that are named in `host(…)`. Each is located at its path, which is what can be wrong.
+fn hooks(tool: &Tool) -> Vec<Hook> {
     let hosting = &tool.hosting;
     let args = args_type(tool);
-    let mut hooks = TokenStream::new();
+    let mut hooks = Vec::new();
+    if let Concurrency::By(path) = &hosting.concurrency {
+        let (span, path) = located(tool, path);
+        hooks.push(Hook {
+            function: quote_spanned! {span=>
+                fn __concurrency_safe(__erased: &__rt::ErasedArgs) -> bool {
+                    __rt::with_args::<#args, bool>(__erased, #path)
+                }
+            },
+            setter: quote_spanned!(span=> .concurrency_safe_with(__concurrency_safe)),
+        });
+    }
     if let Some(path) = &hosting.present_call {
-        let span = at(path.span());
-        let path = outside(tool, path);
-        hooks.extend(quote_spanned! {span=>
-            .present_call(|__args| __rt::with_args::<#args, __rt::Card>(__args, #path))
+        let (span, path) = located(tool, path);
+        hooks.push(Hook {
+            function: quote_spanned! {span=>
+                fn __present_call(__erased: &__rt::ErasedArgs) -> __rt::Card {
+                    __rt::with_args::<#args, __rt::Card>(__erased, #path)
+                }
+            },
+            setter: quote_spanned!(span=> .present_call(__present_call)),
         });
     }
     if let Some(path) = &hosting.present_result {
-        let span = at(path.span());
-        let path = outside(tool, path);
-        hooks.extend(quote_spanned! {span=>
-            .present_result(|__args, __result| __rt::with_args2::<#args>(__args, __result, #path))
+        let (span, path) = located(tool, path);
+        hooks.push(Hook {
+            function: quote_spanned! {span=>
+                fn __present_result(__erased: &__rt::ErasedArgs, __result: &__rt::StoredResult) -> __rt::Card {
+                    __rt::with_args2::<#args>(__erased, __result, #path)
+                }
+            },
+            setter: quote_spanned!(span=> .present_result(__present_result)),
         });
     }
     if let Some(path) = &hosting.finalize {
-        let span = at(path.span());
-        let path = outside(tool, path);
-        hooks.extend(quote_spanned! {span=>
-            .finalize(|__args, __final| __rt::with_final::<#args>(__args, __final, #path))
+        let (span, path) = located(tool, path);
+        hooks.push(Hook {
+            function: quote_spanned! {span=>
+                fn __finalize(
+                    __erased: ::core::option::Option<&__rt::ErasedArgs>,
+                    __final: &__rt::Final<'_>,
+                ) -> ::core::option::Option<__rt::Content> {
+                    __rt::with_final::<#args>(__erased, __final, #path)
+                }
+            },
+            setter: quote_spanned!(span=> .finalize(__finalize)),
         });
     }
     hooks
+}
+
+/// An author's path, and where it is.
+fn located(tool: &Tool, path: &Path) -> (Span, TokenStream) {
+    (at(path.span()), outside(tool, path))
 }
 
 /// What an author and a registry call.

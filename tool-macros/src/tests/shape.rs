@@ -56,16 +56,20 @@ fn a_whole_expansion() {
                 __rt::Param::new("unit", "Unit.")
             ];
             fn __args(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<GetWeatherArgs> {
-                let __a0 = __rt::arg::<String>(__visit, 0);
-                let __a1 = __rt::arg_with::<Unit>(
-                    __visit,
-                    1,
-                    __rt::Extras {
-                        default: ::core::option::Option::Some(|| Unit::Celsius),
-                        examples: &[|| Unit::Kelvin]
-                    },
-                );
-                ::core::option::Option::Some(GetWeatherArgs { city: __a0?, unit: __a1? })
+                let (::core::option::Option::Some(__a0), ::core::option::Option::Some(__a1),) = (
+                    __rt::arg::<String>(__visit, 0),
+                    __rt::arg_with::<Unit>(
+                        __visit,
+                        1,
+                        __rt::Extras {
+                            default: ::core::option::Option::Some(|| Unit::Celsius),
+                            examples: &[|| Unit::Kelvin]
+                        },
+                    ),
+                ) else {
+                    return ::core::option::Option::None;
+                };
+                ::core::option::Option::Some(GetWeatherArgs { city: __a0, unit: __a1 })
             }
             fn __settle(__returned: __rt::Settle<'_, Result<Weather, Error> >) -> __rt::Settled {
                 use __rt::PlainReturn as _;
@@ -84,6 +88,12 @@ fn a_whole_expansion() {
                     __settle(__rt::Settle::Returned(&__cx, __returned)).reply()
                 })
             }
+            fn __boxed(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<__rt::ErasedArgs> {
+                __rt::boxed(__args(__visit))
+            }
+            fn __output() -> __rt::OutputType {
+                __settle(__rt::Settle::Describe).described()
+            }
             const __LABELS: &[__rt::Label] = &[__rt::Label::confirm("The city.")];
             const __HOST_NEEDS: &[__rt::HostNeed] = &[
                 __rt::HostNeed::of::<Arc<Client> >(),
@@ -93,10 +103,10 @@ fn a_whole_expansion() {
                 "get_weather",
                 "Look up the weather.\n[confirm] The city.",
                 __PARAMS,
-                |__visit| __rt::boxed(__args(__visit)),
+                __boxed,
                 __rt::Run::Async(__run),
             )
-            .output(|| __settle(__rt::Settle::Describe).described())
+            .output(__output)
             .deferred()
             .timeout_millis(5000)
             .concurrency_safe()
@@ -292,10 +302,11 @@ fn hooks_get_typed_arguments() {
     );
     for part in [
         quote!(.settle(__returned, ::core::option::Option::Some { 0: a })),
-        quote!(.finalize(|__args, __final| __rt::with_final::<FArgs>(__args, __final, b))),
-        quote!(.present_call(|__args| __rt::with_args::<FArgs, __rt::Card>(__args, c))),
-        quote!(.present_result(|__args, __result| __rt::with_args2::<FArgs>(__args, __result, d))),
-        quote!(.concurrency_safe_with(|__args| __rt::with_args::<FArgs, bool>(__args, e))),
+        quote!(__rt::with_final::<FArgs>(__erased, __final, b)),
+        quote!(__rt::with_args::<FArgs, __rt::Card>(__erased, c)),
+        quote!(.present_call(__present_call)),
+        quote!(__rt::with_args2::<FArgs>(__erased, __result, d)),
+        quote!(__rt::with_args::<FArgs, bool>(__erased, e)),
         quote!(.causes().changes(&["f"])),
     ] {
         assert_has(&expanded, &part);
@@ -390,7 +401,7 @@ fn a_toolset() {
         quote!("put", "Put.", __PARAMS),
         quote!(|| Files::KEY),
         quote!(__rt::Settle<'_, Vec<Files>>),
-        quote!(with_args::<FilesGetArgs, __rt::Card>(__args, Files::card)),
+        quote!(with_args::<FilesGetArgs, __rt::Card>(__erased, Files::card)),
         quote!(let __self = __rt::receiver::<Files>(&__cx);),
         quote!(<Files>::get(&__self, __args.key)),
         quote!(<Files>::put(__self,).await),

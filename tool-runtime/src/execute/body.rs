@@ -37,6 +37,14 @@ pub(crate) async fn run_body(
     if token.is_some_and(CancellationToken::is_cancelled) {
         return Ended::CancelledBeforeStart;
     }
+    // A budget that ends after all time is no bound.
+    let budget = budget.filter(|budget| begun.checked_add(*budget).is_some());
+    if let (Some(_), Run::Async(_) | Run::Dynamic(_) | Run::Blocking(_)) = (budget, &run) {
+        // Before the body begins: without a timer it must not.
+        if let Err(why) = timers() {
+            return Ended::NotRun(why);
+        }
+    }
     let (running, blocking) = match run {
         Run::Async(start) => (caught(|| start(body)).map(CatchPanic::new), false),
         Run::Dynamic(start) => (caught(|| start(body)).map(CatchPanic::new), false),
@@ -70,7 +78,6 @@ pub(crate) async fn run_body(
             match stopped {
                 Stopped::Budget(budget) => Ended::TimedOut { budget, still_running: blocking },
                 Stopped::Token => Ended::Cancelled { still_running: blocking },
-                Stopped::NoTimer(why) => Ended::NotRun(why),
             }
         }
     }
@@ -86,7 +93,6 @@ fn finished(reply: Result<Reply, String>) -> Ended {
 enum Stopped {
     Budget(Duration),
     Token,
-    NoTimer(String),
 }
 
 async fn within(
@@ -97,10 +103,6 @@ async fn within(
 ) -> Result<Result<Reply, String>, Stopped> {
     if budget.is_none() && token.is_none() {
         return Ok(running.await);
-    }
-    if budget.is_some() {
-        // Before the body is polled for the first time: without a timer it must not begin.
-        timers()?;
     }
     let mut running = pin!(running);
     // The timer itself is made once the body has to wait: many never do.
@@ -132,17 +134,16 @@ async fn within(
 
 /// Can timers be made here? tokio has no way to ask but to make one, and panics where it can't; so
 /// each runtime is asked once.
-fn timers() -> Result<(), Stopped> {
+fn timers() -> Result<(), String> {
     thread_local! {
         static SOUND: Cell<Option<tokio::runtime::Id>> = const { Cell::new(None) };
     }
     let runtime = tokio::runtime::Handle::try_current()
-        .map_err(|error| Stopped::NoTimer(format!("a time budget needs a tokio runtime: {error}")))?
+        .map_err(|error| format!("a time budget needs a tokio runtime: {error}"))?
         .id();
     if SOUND.get() != Some(runtime) {
-        caught(|| drop(tokio::time::sleep(Duration::ZERO))).map_err(|panic| {
-            Stopped::NoTimer(format!("a time budget needs a runtime with its timer enabled: {panic}"))
-        })?;
+        caught(|| drop(tokio::time::sleep(Duration::ZERO)))
+            .map_err(|panic| format!("a time budget needs a runtime with its timer enabled: {panic}"))?;
         SOUND.set(Some(runtime));
     }
     Ok(())

@@ -5,11 +5,17 @@ use crate::tool::Card;
 /// Asks a person. One set holds all questions of a turn.
 ///
 /// Closures that return a boxed future are approvers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an approver",
+    label = "can't ask anybody",
+    note = "implement `Approver` for it, or write a closure: `|questions: QuestionSet| Box::pin(answer(questions))`"
+)]
 pub trait Approver: Send + Sync {
     /// Gives one answer a question, in their order. A missing answer is no answer.
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Fn(QuestionSet) -> BoxFuture<'static, Vec<Answer>> + Send + Sync> Approver for F {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         self(questions)

@@ -43,11 +43,17 @@ impl Decision {
 /// fn is_policy(_: impl Policy) {}
 /// is_policy(policy);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a policy",
+    label = "says nothing of calls",
+    note = "implement `Policy` for it, or write a closure with its types: `|call: &CallFacts<'_>| …`"
+)]
 pub trait Policy: Send + Sync {
     /// Judges one call. A panic is a no.
     fn decide(&self, call: &CallFacts<'_>) -> Decision;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Fn(&CallFacts<'_>) -> Decision + Send + Sync> Policy for F {
     fn decide(&self, call: &CallFacts<'_>) -> Decision {
         self(call)
@@ -55,11 +61,17 @@ impl<F: Fn(&CallFacts<'_>) -> Decision + Send + Sync> Policy for F {
 }
 
 /// Can forbid a call, and nothing else: its answer has no word for yes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a guard",
+    label = "can't forbid a call",
+    note = "implement `Guard` for it, or write a closure that gives the reason for a no, if there is one: `|call: &CallFacts<'_>| -> Option<Cow<'static, str>> {{ … }}`"
+)]
 pub trait Guard: Send + Sync {
     /// Why the call is forbidden, if it is. A panic forbids it.
     fn forbids(&self, call: &CallFacts<'_>) -> Option<Cow<'static, str>>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Fn(&CallFacts<'_>) -> Option<Cow<'static, str>> + Send + Sync> Guard for F {
     fn forbids(&self, call: &CallFacts<'_>) -> Option<Cow<'static, str>> {
         self(call)

@@ -12,6 +12,11 @@ pub(crate) use record::{RecordParts, VerdictParts};
 use crate::BoxFuture;
 
 /// Keeps what was decided and what came of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a ledger",
+    label = "can't keep a record",
+    note = "implement `Ledger` for it, or use `MemoryLedger`"
+)]
 pub trait Ledger: Send + Sync {
     /// Adds an entry. When the future ends well, the entry is as safe as this ledger can make it:
     /// nothing runs on a verdict before that.

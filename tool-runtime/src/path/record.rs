@@ -92,9 +92,13 @@ fn reasons(ruling: &Ruling) -> Vec<String> {
 
 /// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
 pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    // The ledger's own words may panic as well.
     let describe = |error: LedgerError| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        format!("{error}: {cause}")
+        let words = || {
+            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            format!("{error}: {cause}")
+        };
+        caught(words).unwrap_or_else(|_| error.to_string())
     };
     match caught(|| ledger.append(entry)) {
         Ok(appending) => CatchPanic::new(appending).await.and_then(|kept| kept.map_err(describe)),

@@ -18,11 +18,17 @@ pub enum Reviewed {
 }
 
 /// Looks at outcomes before a model does. Closures are reviews.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a review",
+    label = "can't look at results",
+    note = "implement `Review` for it, or write a closure: `|result: &StoredResult| …`"
+)]
 pub trait Review: Send + Sync {
     /// Looks at one. A panic withholds it.
     fn review(&self, result: &StoredResult) -> Reviewed;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Fn(&StoredResult) -> Reviewed + Send + Sync> Review for F {
     fn review(&self, result: &StoredResult) -> Reviewed {
         self(result)

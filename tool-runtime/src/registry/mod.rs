@@ -109,8 +109,9 @@ impl RegistryBuilder {
             if !crate::tool::is_legal_name(&name) {
                 faults.push(Fault { tool: name.clone(), kind: FaultKind::Name });
             }
-            for need in tool.host_needs() {
-                if !self.state.has(need.id()) {
+            for (index, need) in tool.host_needs().iter().enumerate() {
+                let again = tool.host_needs()[..index].iter().any(|earlier| earlier.id() == need.id());
+                if !again && !self.state.has(need.id()) {
                     faults.push(Fault { tool: name.clone(), kind: FaultKind::MissingState(need.type_name()) });
                 }
             }

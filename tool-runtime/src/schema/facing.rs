@@ -42,6 +42,13 @@ pub trait DeclaredTool: ModelFacing {
     fn declared(&self) -> &super::ToolSchema;
 }
 
+#[diagnostic::do_not_recommend]
+impl<T: DeclaredTool> DeclaredTool for &T {
+    fn declared(&self) -> &super::ToolSchema {
+        (*self).declared()
+    }
+}
+
 impl DeclaredTool for super::ToolSchema {
     fn declared(&self) -> &super::ToolSchema {
         self

@@ -29,7 +29,9 @@ use super::json::Json;
 /// assert!(schema.as_json().starts_with(r#"{"name":"add","description":"Adds two numbers.","parameters":{"type":"object","#));
 /// ```
 #[derive(Clone)]
-pub struct ToolSchema(Arc<Fields>);
+pub struct ToolSchema {
+    fields: Arc<Fields>,
+}
 
 struct Fields {
     name: String,
@@ -54,44 +56,44 @@ impl ToolSchema {
             text.push_str(",\"defer\":true");
         }
         text.push('}');
-        ToolSchema(Arc::new(Fields { name, description, parameters, defer, parameters_text, text }))
+        ToolSchema { fields: Arc::new(Fields { name, description, parameters, defer, parameters_text, text }) }
     }
 
     /// The name by which the model calls the tool.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.fields.name
     }
 
     /// What the tool does and when to use it.
     pub fn description(&self) -> &str {
-        &self.0.description
+        &self.fields.description
     }
 
     /// The JSON Schema (2020-12) of the arguments, as compact text. Its root is always a plain
     /// object with `properties`, and it refers to nothing outside itself.
     pub fn parameters(&self) -> &str {
-        &self.0.parameters_text
+        &self.fields.parameters_text
     }
 
     /// The tool is offered only once the model has searched for it.
     pub fn defer(&self) -> bool {
-        self.0.defer
+        self.fields.defer
     }
 
     /// The four fields as compact JSON, made once: the same bytes in every process.
     pub fn as_json(&self) -> &str {
-        &self.0.text
+        &self.fields.text
     }
 }
 
 impl Serialize for ToolSchema {
     /// Names its four fields one by one; nothing is ever spread into it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolSchema", if self.0.defer { 4 } else { 3 })?;
-        fields.serialize_field("name", &self.0.name)?;
-        fields.serialize_field("description", &self.0.description)?;
-        fields.serialize_field("parameters", &self.0.parameters)?;
-        if self.0.defer {
+        let mut fields = serializer.serialize_struct("ToolSchema", if self.fields.defer { 4 } else { 3 })?;
+        fields.serialize_field("name", &self.fields.name)?;
+        fields.serialize_field("description", &self.fields.description)?;
+        fields.serialize_field("parameters", &self.fields.parameters)?;
+        if self.fields.defer {
             fields.serialize_field("defer", &true)?;
         } else {
             fields.skip_field("defer")?;
@@ -108,7 +110,7 @@ impl std::fmt::Debug for ToolSchema {
 
 impl PartialEq for ToolSchema {
     fn eq(&self, other: &Self) -> bool {
-        self.0.text == other.0.text
+        self.fields.text == other.fields.text
     }
 }
 

@@ -243,22 +243,43 @@ pub struct ErasedArgs(Option<Box<dyn Any + Send>>);
 
 impl ErasedArgs {
     pub(crate) fn new<A: Send + 'static>(args: A) -> Self {
-        ErasedArgs(Some(Box::new(args)))
+        // In an option, so that they can be taken out by reference: a downcast of the box itself is
+        // compiled anew for every tool.
+        ErasedArgs(Some(Box::new(Some(args))))
     }
 
     pub(super) fn open<A: 'static>(mut self) -> A {
-        match self.0.take().map(<Box<dyn Any + Send>>::downcast) {
-            Some(Ok(args)) => *args,
-            _ => unreachable!("a tool's arguments are made and opened by its own definition"),
+        match self.any_mut().downcast_mut::<Option<A>>().and_then(Option::take) {
+            Some(args) => args,
+            None => misused(),
         }
     }
 
     fn get<A: 'static>(&self) -> &A {
-        match self.0.as_ref().and_then(|args| args.downcast_ref()) {
-            Some(args) => args,
-            None => unreachable!("a tool's arguments are made and read by its own definition"),
+        match self.any().downcast_ref::<Option<A>>() {
+            Some(Some(args)) => args,
+            _ => misused(),
         }
     }
+
+    fn any(&self) -> &dyn Any {
+        match &self.0 {
+            Some(args) => &**args,
+            None => misused(),
+        }
+    }
+
+    fn any_mut(&mut self) -> &mut dyn Any {
+        match &mut self.0 {
+            Some(args) => &mut **args,
+            None => misused(),
+        }
+    }
+}
+
+#[cold]
+fn misused() -> ! {
+    unreachable!("a tool's arguments are made, read and opened by its own definition")
 }
 
 impl Drop for ErasedArgs {

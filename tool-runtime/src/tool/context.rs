@@ -156,9 +156,9 @@ pub fn host<T: HostOwned>(cx: &CallContext) -> T {
 ///
 /// # Panics
 /// If the tool was made without one.
-pub fn receiver<T: Send + Sync + 'static>(cx: &CallContext) -> Arc<T> {
-    match cx.host_tool().receiver().and_then(|receiver| receiver.downcast().ok()) {
-        Some(receiver) => receiver,
+pub fn receiver<T: 'static>(cx: &CallContext) -> Arc<T> {
+    match cx.host_tool().receiver().and_then(|receiver| receiver.downcast_ref::<Arc<T>>()) {
+        Some(receiver) => Arc::clone(receiver),
         None => missing(std::any::type_name::<T>()),
     }
 }

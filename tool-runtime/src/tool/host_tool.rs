@@ -44,7 +44,8 @@ impl HostTool {
 
     #[doc(hidden)]
     pub fn from_method<T: Send + Sync + 'static>(definition: &'static Definition, receiver: Arc<T>) -> Self {
-        HostTool { receiver: Some(receiver), ..HostTool::from_definition(definition) }
+        // The handle itself is what is kept, so that getting it back asks nothing of `T`.
+        HostTool { receiver: Some(Arc::new(receiver)), ..HostTool::from_definition(definition) }
     }
 
     pub(super) fn from_dynamic(tool: DynamicTool) -> Self {
@@ -150,8 +151,9 @@ impl HostTool {
         self.definition().is_some_and(|definition| definition.causes)
     }
 
-    pub(super) fn receiver(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.receiver.clone()
+    /// The object whose method it is, as an `Arc` of it.
+    pub(super) fn receiver(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.receiver.as_deref()
     }
 
     /// Reads the values of accepted arguments.

@@ -16,7 +16,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::call::{Block, RawArguments, ToolCall, ToolResult};
 use crate::schema::json::{Json, write_string};
-use crate::schema::{DeclaredTool, ToolSchema, text};
+use crate::schema::{DeclaredTool, text};
 
 /// The `tools` of a request, as bytes that are made once and sent as often as you like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl Declarations {
     }
 
     /// Of several tools, such as all of a registry's.
-    pub fn of<'a>(schemas: impl IntoIterator<Item = &'a ToolSchema>) -> Self {
+    pub fn of(schemas: impl IntoIterator<Item: DeclaredTool>) -> Self {
         let mut declarations = Declarations::new();
-        schemas.into_iter().for_each(|schema| declarations.push(schema));
+        schemas.into_iter().for_each(|schema| declarations.push(&schema));
         declarations
     }
 

@@ -171,7 +171,7 @@ impl Shelf {
         /// Its title.
         title: String,
     ) -> String {
-        self.shelfmark.clone() + &title
+        title + &self.shelfmark
     }
 }
 

@@ -426,8 +426,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bytes at which a run of plain characters in a string ends.
-const ENDS_RUN: [bool; 256] = {
+/// The bytes at which a run of plain characters in a string ends: what has to be escaped.
+pub(super) const ENDS_RUN: [bool; 256] = {
     let mut ends = [false; 256];
     let mut byte = 0;
     while byte < 0x20 {

@@ -83,8 +83,8 @@ impl<'o> Writer<'o> {
         Ok(Fields { out, depth, count: 0, close: "}", verbatim: false })
     }
 
-    fn integer(self, text: fmt::Arguments<'_>) {
-        let _ = fmt::Write::write_fmt(self.out, text);
+    fn integer(self, value: impl itoa::Integer) {
+        self.out.push_str(itoa::Buffer::new().format(value));
     }
 }
 
@@ -121,12 +121,12 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_i64(self, value: i64) -> Result<(), EncodeError> {
-        self.integer(format_args!("{value}"));
+        self.integer(value);
         Ok(())
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), EncodeError> {
-        self.integer(format_args!("{value}"));
+        self.integer(value);
         Ok(())
     }
 
@@ -143,12 +143,12 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_u64(self, value: u64) -> Result<(), EncodeError> {
-        self.integer(format_args!("{value}"));
+        self.integer(value);
         Ok(())
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), EncodeError> {
-        self.integer(format_args!("{value}"));
+        self.integer(value);
         Ok(())
     }
 

@@ -1,31 +1,30 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use super::cursor::ENDS_RUN;
+
 /// Writes a JSON string with its quotes, escaping just what RFC 8785 escapes.
 pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            0x09 => "\\t",
-            0x0a => "\\n",
-            0x0c => "\\f",
-            0x0d => "\\r",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[plain..at]);
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| ENDS_RUN[byte as usize]) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        match special.as_bytes()[0] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            0x09 => out.push_str("\\t"),
+            0x0a => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            0x0d => out.push_str("\\r"),
+            byte => {
+                let _ = write!(out, "\\u{byte:04x}");
+            }
         }
-        plain = at + 1;
+        rest = &special[1..];
     }
-    out.push_str(&text[plain..]);
+    out.push_str(rest);
     out.push('"');
 }
 

@@ -1,0 +1,5 @@
+use tool_runtime::Verdict;
+
+fn main() {
+    let _ = Verdict::new;
+}

@@ -1,0 +1,11 @@
+use tool_runtime::path::Permit;
+
+async fn run_twice(permit: Permit) {
+    let again = permit.clone();
+    let _ = permit.execute(None).await;
+    let _ = again.execute(None).await;
+}
+
+fn main() {
+    let _ = run_twice;
+}

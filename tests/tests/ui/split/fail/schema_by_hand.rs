@@ -1,0 +1,5 @@
+use tool_runtime::ToolSchema;
+
+fn main() {
+    let _ = ToolSchema::new;
+}

@@ -1,0 +1,23 @@
+use std::cell::Cell;
+use tool_runtime::toolset;
+
+struct Counter {
+    count: Cell<u32>,
+}
+
+#[toolset]
+impl Counter {
+    /// Counts one up.
+    #[tool]
+    fn increment(&self) -> u32 {
+        self.count.replace(self.count.get() + 1)
+    }
+
+    /// Looks at the count.
+    #[tool]
+    fn count(&self) -> u32 {
+        self.count.get()
+    }
+}
+
+fn main() {}

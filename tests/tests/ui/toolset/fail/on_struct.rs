@@ -1,0 +1,6 @@
+use tool_runtime::toolset;
+
+#[toolset]
+struct Files;
+
+fn main() {}
