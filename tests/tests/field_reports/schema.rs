@@ -673,19 +673,41 @@ fn limited(
     /// How many.
     #[arg(default = ten())]
     limit: u32,
-    /// How far.
-    #[arg(default = f64::NAN)]
-    far: f64,
-    /// What nobody can see.
-    #[arg(default = Unshown(3))]
-    unshown: Unshown,
     /// More.
     limits: Limits,
     /// A whole type.
     #[arg(default)]
     whole: Whole,
 ) -> String {
-    format!("{limit} {far} {} {} {} {} {}", unshown.0, limits.old, limits.new, whole.depth, whole.word)
+    format!("{limit} {} {} {} {}", limits.old, limits.new, whole.depth, whole.word)
+}
+
+/// Has defaults that can't be written.
+#[tool]
+fn unsayable(
+    /// How far.
+    #[arg(default = f64::NAN)]
+    far: f64,
+    /// What nobody can see.
+    #[arg(default = Unshown(3))]
+    unshown: Unshown,
+) -> String {
+    format!("{far} {}", unshown.0)
+}
+
+/// A default that fails to serialise is left out, without a panic; and since nobody who judges a
+/// call could see it, such a tool isn't taken.
+#[test]
+fn b28_a_default_that_nobody_can_see_is_refused() {
+    let shown = parameters(&UnsayableTool::host());
+    assert_eq!(shown["properties"]["far"].get("default"), None);
+    assert_eq!(shown["properties"]["unshown"].get("default"), None);
+    let Err(error) = Registry::builder().tool(UnsayableTool::host()).build() else { panic!("it was taken") };
+    let text = error.to_string();
+    assert!(
+        text.contains("parameters/properties/far/default") && text.contains("properties/unshown/default"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -693,8 +715,6 @@ async fn b28_defaults_are_shown_and_filled_in() {
     let shown = parameters(&LimitedTool::host());
     assert_eq!(shown["required"], json!(["limits"]));
     assert_eq!(shown["properties"]["limit"]["default"], 10);
-    assert_eq!(shown["properties"]["far"].get("default"), None);
-    assert_eq!(shown["properties"]["unshown"].get("default"), None);
     assert_eq!(shown["properties"]["whole"]["default"], json!({"depth": 3, "word": "w"}));
     let whole = at_ref(&shown, &shown["properties"]["whole"]);
     assert_eq!(whole.get("required"), None);
@@ -704,8 +724,8 @@ async fn b28_defaults_are_shown_and_filled_in() {
     assert_eq!(limits["properties"]["old"]["default"], 10);
     assert_eq!(limits["properties"]["new"]["default"], 11);
     let limited = bench(LimitedTool::host());
-    assert_eq!(limited.ok(r#"{"limits":{}}"#).await, "10 NaN 3 10 11 3 w");
-    assert_eq!(limited.ok(r#"{"limits":{"old":1,"new":2},"whole":{"depth":4},"far":0.5}"#).await, "10 0.5 3 1 2 4 w");
+    assert_eq!(limited.ok(r#"{"limits":{}}"#).await, "10 10 11 3 w");
+    assert_eq!(limited.ok(r#"{"limits":{"old":1,"new":2},"whole":{"depth":4}}"#).await, "10 1 2 4 w");
     // Whoever judges sees what the handler gets.
     let judged = limited.judged();
     assert_eq!(
@@ -735,7 +755,7 @@ fn choose(
 #[test]
 fn b28_members_are_shown_in_declared_order() {
     let shown = |tool: HostTool| tool.schema().parameters().to_owned();
-    assert!(shown_order(&shown(LimitedTool::host()), &["limit", "far", "unshown", "limits"]));
+    assert!(shown_order(&shown(LimitedTool::host()), &["limit", "limits", "whole"]));
     assert!(shown_order(&shown(LimitedTool::host()), &["old", "new"]));
     assert!(shown_order(&shown(ChooseTool::host()), &["zulu", "mike", "alpha"]));
     assert!(shown_order(&shown(PageTool::host()), &["limit", "win", "b", "id", "f", "at"]));

@@ -73,13 +73,8 @@ impl Proposed {
             Err(problems) => return Err(refused(state, problems)),
         };
         state.canonical = canonical;
-        if !state.call.no_result.is_empty() {
-            let text = state.canonical();
-            let open: Vec<JsonPath> =
-                state.call.no_result.iter().filter(|path| path.find(text).is_none()).cloned().collect();
-            if !open.is_empty() {
-                return Ok(Acceptance::Draft(Draft(state, open)));
-            }
+        if !walked.open.is_empty() {
+            return Ok(Acceptance::Draft(Draft(state, walked.open)));
         }
         match crate::tool::caught(|| state.tool().read(&walked, state.canonical())) {
             Ok(Ok(args)) => {

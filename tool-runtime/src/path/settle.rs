@@ -7,7 +7,7 @@ use super::record::append;
 use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
-use crate::schema::text;
+use crate::schema::{REDACTED, text};
 use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
@@ -91,7 +91,14 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
         }
         _ => None,
     };
+    let secrets = if state.has_secrets() { state.tool().built().secrets(state.canonical()) } else { Vec::new() };
     let Some(end) = &mut state.end else { return (None, None) };
+    if let Some(detail) = &mut end.detail {
+        // A panic or a cause may quote what it was given.
+        for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+            *detail = detail.replace(secret.as_str(), REDACTED);
+        }
+    }
     if let Some(tool) = &tool {
         finalize(tool, args.as_ref(), end);
     }

@@ -11,11 +11,12 @@ mod union;
 
 use std::collections::{HashMap, HashSet};
 
-use super::format::Format;
+use super::format::{FOREIGN_FORMATS, Format};
 use super::hints;
 use super::json::{Json, Number};
 use super::node::{
-    ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Shape, StringRules, Types,
+    ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Purpose, Shape,
+    StringRules, Types,
 };
 use super::normalise::{SIGNED_KEY, UNSIGNED_KEY};
 use super::walk::canonical_any;
@@ -131,7 +132,7 @@ pub(crate) enum Origin {
     Written,
 }
 
-pub(crate) fn compile(schema: &Json, origin: Origin) -> Compiled {
+pub(crate) fn compile(schema: &Json, origin: Origin, purpose: Purpose) -> Compiled {
     let mut compiler = Compiler {
         document: schema,
         origin,
@@ -149,7 +150,7 @@ pub(crate) fn compile(schema: &Json, origin: Origin) -> Compiled {
     foreign.sort();
     foreign.dedup();
     let has_secrets = nodes.iter().any(|node| node.marks.secret);
-    let mut graph = Graph { nodes, root, sorts_sets: false, has_secrets };
+    let mut graph = Graph { nodes, root, purpose, has_secrets };
     settle_defaults(&mut graph, &mut issues);
     issues.sort_by(|a, b| a.pointer.cmp(&b.pointer).then_with(|| a.what.cmp(&b.what)));
     issues.dedup();
@@ -444,10 +445,13 @@ impl Compiler<'_> {
     }
 
     fn string(&mut self, schema: &Json, pointer: &str) -> Option<StringRules> {
-        let format = schema.get("format").and_then(|name| {
-            let known = name.as_str().and_then(Format::named);
-            if known.is_none() {
+        let format = schema.get("format").and_then(|format| {
+            let name = format.as_str().unwrap_or_default();
+            let known = Format::named(name);
+            if known.is_none() && FOREIGN_FORMATS.contains(&name) {
                 self.leave(format!("{pointer}/format"));
+            } else if known.is_none() {
+                self.issue(&format!("{pointer}/format"), "a format that nothing here enforces");
             }
             known
         });
@@ -641,7 +645,7 @@ struct UnionOf {
 
 fn marks_of(schema: &Json) -> Marks {
     let set = |hint| schema.get(hint) == Some(&Json::Bool(true));
-    Marks { secret: set(hints::SECRET), path: set(hints::PATH) }
+    Marks { secret: set(hints::SECRET), path: set(hints::PATH), hidden: false }
 }
 
 /// `%25` and the like in the fragment of a reference.

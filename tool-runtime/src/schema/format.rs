@@ -15,6 +15,21 @@ pub(crate) enum Format {
     Ip,
 }
 
+/// Formats of the standard that only the `jsonschema` crate enforces.
+pub(super) const FOREIGN_FORMATS: [&str; 11] = [
+    "duration",
+    "email",
+    "hostname",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
 impl Format {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {

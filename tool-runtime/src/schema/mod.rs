@@ -23,7 +23,7 @@ pub use digest::Digest;
 pub(crate) use facing::sealed;
 pub use facing::{DeclaredTool, ModelFacing};
 pub use json::{JsonPath, MAX_DEPTH, Segment};
-pub(crate) use node::Graph;
+pub(crate) use node::{Graph, Purpose};
 pub(crate) use normalise::{for_each_subschema, normalise, shown};
 pub(crate) use problem::What;
 pub use problem::{Problem, Problems};

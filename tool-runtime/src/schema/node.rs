@@ -11,20 +11,24 @@ pub(crate) type NodeId = usize;
 pub(crate) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) root: NodeId,
-    /// The elements of sets are brought into order: what is written comes from a hash, maybe.
-    pub(super) sorts_sets: bool,
+    pub(super) purpose: Purpose,
     /// Some value at some depth is a secret.
     pub(super) has_secrets: bool,
 }
 
-impl Graph {
-    /// As the schema of what a Rust type writes: the elements of its sets may come in the order of a
-    /// hash, and are put into order.
-    pub(crate) fn sorting_sets(mut self) -> Self {
-        self.sorts_sets = true;
-        self
-    }
+/// What texts are walked along a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A model's arguments: defaults are filled in, `null` may mean absence, paths are normalised.
+    Arguments,
+    /// What a tool returned: taken as it is.
+    Output {
+        /// Its sets may come in the order of a hash, and are put into order.
+        sort_sets: bool,
+    },
+}
 
+impl Graph {
     pub(crate) fn has_secrets(&self) -> bool {
         self.has_secrets
     }
@@ -101,11 +105,17 @@ pub(crate) struct Node {
 pub(crate) struct Marks {
     pub(super) secret: bool,
     pub(super) path: bool,
+    /// Another form of the value holds a secret, so what came is not quoted.
+    pub(super) hidden: bool,
 }
 
 impl Marks {
     pub(super) fn and(self, inner: Marks) -> Marks {
-        Marks { secret: self.secret || inner.secret, path: self.path || inner.path }
+        Marks {
+            secret: self.secret || inner.secret,
+            path: self.path || inner.path,
+            hidden: self.hidden || inner.hidden,
+        }
     }
 }
 

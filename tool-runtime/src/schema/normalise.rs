@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::format::{FOREIGN_FORMATS, Format};
 use super::hints;
 use super::json::{Json, Number, cmp_utf16};
 
@@ -93,6 +94,7 @@ fn normalise_within(schema: &mut Json, part: bool) {
     schema.remove("$schema");
     bounds_for_number_format(schema);
     spell_number_keys(schema);
+    order_default_set(schema);
     order_members(schema);
     let composed = ["oneOf", "anyOf", "allOf", "$ref", "if"].iter().any(|keyword| schema.get(keyword).is_some());
     let described = schema.get("properties").is_some();
@@ -144,7 +146,9 @@ fn bounds_for_number_format(schema: &mut Json) {
         "int32" => Some((i32::MIN.into(), i32::MAX.into())),
         "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
         "uint128" | "int128" | "float" | "double" => None,
-        _ => return,
+        format if Format::named(format).is_some() || FOREIGN_FORMATS.contains(&format) => return,
+        // A word of some type's own, which nobody else knows and which the type itself enforces.
+        _ => None,
     };
     schema.remove("format");
     let bounds = match (range, is_single) {
@@ -190,6 +194,23 @@ fn spell_number_keys(schema: &mut Json) {
 /// The keys of maps whose keys are whole numbers, each with one spelling.
 pub(super) const UNSIGNED_KEY: &str = r"^(0|[1-9]\d*)$";
 pub(super) const SIGNED_KEY: &str = r"^(0|-?[1-9]\d*)$";
+
+/// A default that is a set may come in the order of a hash.
+fn order_default_set(schema: &mut Json) {
+    if schema.get("uniqueItems") != Some(&Json::Bool(true)) {
+        return;
+    }
+    let Json::Object(members) = schema else { return };
+    for (keyword, value) in members {
+        if let ("default", Json::Array(elements)) = (keyword.as_str(), value) {
+            let number = |element: &Json| element.as_number().and_then(Number::parse);
+            elements.sort_by(|a, b| match (number(a), number(b)) {
+                (Some(a), Some(b)) => a.compare(b),
+                _ => a.to_string().cmp(&b.to_string()),
+            });
+        }
+    }
+}
 
 /// Members as the struct declares them; of types that don't tell their order, by name.
 fn order_members(schema: &mut Json) {

@@ -20,7 +20,7 @@ use super::json::{
     write_string,
 };
 use super::node::{
-    ArrayRules, Extra, Graph, Marks, NodeId, NumberRules, ObjectRules, Plain, Shape, StringRules, Types,
+    ArrayRules, Extra, Graph, Marks, NodeId, NumberRules, ObjectRules, Plain, Purpose, Shape, StringRules, Types,
 };
 use super::paths::normalise_path;
 use super::problem::{Problem, Problems, What};
@@ -36,6 +36,8 @@ pub(crate) struct Walked {
     /// The canonical text, where it isn't the given text itself.
     pub(crate) text: Option<String>,
     members: Vec<Member>,
+    /// The required members that are missing, as the call reports.
+    pub(crate) open: Vec<JsonPath>,
 }
 
 impl Walked {
@@ -102,6 +104,24 @@ impl Graph {
         let mut walker = Walker::new(self, text, Mode::Canonical);
         walker.open = open;
         walker.run(self.root)
+    }
+
+    /// Does a text of one node hold a secret?
+    pub(super) fn holds_secret(&self, node: NodeId, text: &str) -> bool {
+        self.has_secrets && {
+            let mut walker = Walker::new(self, text, Mode::Redacted);
+            walker.run(node).is_ok() && !walker.secrets.is_empty()
+        }
+    }
+
+    /// The secrets of an accepted text, as they would be quoted.
+    pub(crate) fn secrets(&self, canonical: &str) -> Vec<String> {
+        if !self.has_secrets {
+            return Vec::new();
+        }
+        let mut walker = Walker::new(self, canonical, Mode::Redacted);
+        let _ = walker.run(self.root);
+        walker.secrets
     }
 
     /// An accepted text with every secret in it replaced.
@@ -192,6 +212,10 @@ struct Walker<'g, 't> {
     problems: Problems,
     members: Vec<Member>,
     open: &'g [JsonPath],
+    /// The secrets that were replaced.
+    secrets: Vec<String>,
+    /// The required members that are missing and may be.
+    excused: Vec<JsonPath>,
     /// In a probe the first problem ends the walk, and a value is judged as it was given: nothing is
     /// filled in.
     probing: bool,
@@ -216,11 +240,13 @@ struct Refusal {
     expected: String,
     suggestion: Option<String>,
     hint: Option<&'static str>,
+    /// Other values were expected inside this one.
+    holds_more: bool,
 }
 
 impl Refusal {
     fn new(expected: String) -> Self {
-        Refusal { expected, suggestion: None, hint: None }
+        Refusal { expected, suggestion: None, hint: None, holds_more: false }
     }
 }
 
@@ -239,6 +265,8 @@ impl<'g, 't> Walker<'g, 't> {
                 members
             },
             open: &[],
+            secrets: Vec::new(),
+            excused: Vec::new(),
             probing: false,
             probes: BTreeMap::new(),
             texts_needed: 0,
@@ -269,7 +297,7 @@ impl<'g, 't> Walker<'g, 't> {
             return Err(std::mem::take(&mut self.problems));
         }
         let text = self.out.finish();
-        Ok(Walked { text, members: std::mem::take(&mut self.members) })
+        Ok(Walked { text, members: std::mem::take(&mut self.members), open: std::mem::take(&mut self.excused) })
     }
 
     #[cold]
@@ -298,10 +326,12 @@ impl<'g, 't> Walker<'g, 't> {
     #[cold]
     fn refuse(&mut self, place: &Place<'_>, refusal: Refusal, start: usize, marks: Marks) -> Walk {
         let raw = self.cursor.slice_from(start);
+        // A secret may stand a level too high.
+        let secret = marks.secret || marks.hidden || (refusal.holds_more && self.graph.has_secrets);
         self.problem(place, || What::Unexpected {
             expected: refusal.expected,
-            got: describe::got(raw, marks.secret),
-            suggestion: refusal.suggestion.filter(|_| !marks.secret),
+            got: describe::got(raw, secret),
+            suggestion: refusal.suggestion.filter(|_| !secret),
             hint: refusal.hint,
         })
     }
@@ -380,13 +410,23 @@ impl<'g, 't> Walker<'g, 't> {
             self.skip_rest(token, start, place)?;
             return self.refuse(
                 place,
-                Refusal { hint: quoted_json(token, plain.types), ..Refusal::new(describe::plain(self.graph, plain)) },
+                Refusal {
+                    hint: quoted_json(token, plain.types),
+                    holds_more: plain.types.has(Types::ARRAY.with(Types::OBJECT)),
+                    ..Refusal::new(describe::plain(self.graph, plain))
+                },
                 start,
                 marks,
             );
         }
         if marks.secret && self.mode == Mode::Redacted {
             self.skip_rest(token, start, place)?;
+            if !self.probing && token != Token::Null {
+                self.secrets.push(match token {
+                    Token::String { raw, escaped } => Token::unescape(raw, escaped).into_owned(),
+                    _ => self.cursor.slice_from(start).to_owned(),
+                });
+            }
             self.out.string(REDACTED);
             return Ok(());
         }
@@ -451,7 +491,7 @@ impl<'g, 't> Walker<'g, 't> {
         let check = |text: &str| plain.string.as_deref().map_or(Ok(()), |rules| check_string(rules, text));
         let text = Token::unescape(raw, escaped);
         check(&text)?;
-        if marks.path {
+        if marks.path && self.graph.purpose == Purpose::Arguments {
             let path = normalise_path(&text).ok_or("a file path without NUL")?;
             check(&path)?;
             if path != raw {
@@ -553,7 +593,7 @@ impl<'g, 't> Walker<'g, 't> {
                     What::unexpected("elements that differ from each other", "one that is there already")
                 });
             }
-            if self.graph.sorts_sets {
+            if self.graph.purpose == (Purpose::Output { sort_sets: true }) {
                 self.sort_elements(elements);
             }
         }
@@ -649,7 +689,7 @@ impl<'g, 't> Walker<'g, 't> {
             }
             if let Some(default) = &property.default {
                 given += usize::from(property.required);
-                if self.mode == Mode::Canonical && !self.probing {
+                if self.mode == Mode::Canonical && !self.probing && self.graph.purpose == Purpose::Arguments {
                     let start = filled.len();
                     write_string(&mut filled, &property.name);
                     filled.push(':');
@@ -659,7 +699,11 @@ impl<'g, 't> Walker<'g, 't> {
                 }
             } else if property.required {
                 let inner = place.key(&property.name, position);
-                if !self.open.iter().any(|open| inner.is(open)) {
+                if let Some(open) = self.open.iter().find(|open| inner.is(open)) {
+                    if !self.probing {
+                        self.excused.push(open.clone());
+                    }
+                } else {
                     let expected = describe::node(self.graph, property.node);
                     self.problem(&inner, || What::Missing { expected })?;
                 }
@@ -722,7 +766,9 @@ impl<'g, 't> Walker<'g, 't> {
 
     /// Is the coming value a `null` by which the model leaves a member out?
     fn null_means_absent(&self, rules: &ObjectRules, position: usize) -> bool {
-        !rules.properties[position].null_is_a_value && matches!(self.cursor.clone().token(), Ok(Token::Null))
+        self.graph.purpose == Purpose::Arguments
+            && !rules.properties[position].null_is_a_value
+            && matches!(self.cursor.clone().token(), Ok(Token::Null))
     }
 
     /// Brings the members of one object into canonical order, with the defaults among them.

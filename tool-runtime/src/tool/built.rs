@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::SchemaGenerator;
@@ -7,9 +8,10 @@ use super::args::{ArgType, Visit};
 use super::definition::{Definition, Param};
 use crate::call::Content;
 use crate::schema::foreign::Foreign;
-use crate::schema::json::{Cursor, Json, Token};
+use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::{
-    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, ToolSchema, Walked, compile, hints, normalise, shown,
+    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, ToolSchema, Walked, compile, hints, normalise,
+    shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -33,8 +35,14 @@ struct Enforced {
 }
 
 impl Enforced {
-    fn new(schema: &Json, shown: &Json, origin: Origin, place: &str, issues: &mut Vec<Issue>) -> Self {
-        let Compiled { graph, foreign, issues: found } = compile(schema, origin);
+    fn new(
+        schema: &Json,
+        shown: &Json,
+        (origin, purpose): (Origin, Purpose),
+        place: &str,
+        issues: &mut Vec<Issue>,
+    ) -> Self {
+        let Compiled { graph, foreign, issues: found } = compile(schema, origin, purpose);
         let mut note = |issue: Issue| {
             issues.push(Issue { pointer: format!("{place}{}", issue.pointer), what: issue.what });
         };
@@ -74,7 +82,7 @@ impl Built {
         let mut parameters = if definition.whole {
             types.pop().flatten().map_or(Json::Null, |whole| Json::from_value(whole.schema.as_value()))
         } else {
-            object_of(definition.params, types)
+            object_of(definition.params, types, &mut issues)
         };
         add_definitions(&mut parameters, &mut generator);
         normalise(&mut parameters);
@@ -130,11 +138,10 @@ impl Built {
     ) -> Self {
         let shown_parameters = shown(parameters);
         let shown_output = shown(output);
-        let input = Enforced::new(parameters, &shown_parameters, origin, "parameters", &mut issues);
-        let mut enforced_output = Enforced::new(output, &shown_output, origin, "output", &mut issues);
-        if origin == Origin::RustType {
-            enforced_output.graph = enforced_output.graph.sorting_sets();
-        }
+        let input =
+            Enforced::new(parameters, &shown_parameters, (origin, Purpose::Arguments), "parameters", &mut issues);
+        let purpose = Purpose::Output { sort_sets: origin == Origin::RustType };
+        let enforced_output = Enforced::new(output, &shown_output, (origin, purpose), "output", &mut issues);
         let digest = Digest::of(&Json::Object(vec![
             ("name".into(), Json::string(&name)),
             ("description".into(), Json::string(&description)),
@@ -180,6 +187,11 @@ impl Built {
 
     pub(crate) fn has_secrets(&self) -> bool {
         self.input.graph.has_secrets()
+    }
+
+    /// The secrets of accepted arguments.
+    pub(crate) fn secrets(&self, canonical: &str) -> Vec<String> {
+        self.input.graph.secrets(canonical)
     }
 
     pub(crate) fn redact(&self, canonical: &str) -> String {
@@ -244,7 +256,7 @@ fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
 }
 
 /// The schema of the argument object of a function.
-fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
+fn object_of(params: &[Param], types: Vec<Option<ArgType>>, issues: &mut Vec<Issue>) -> Json {
     let mut properties = Vec::new();
     let mut required = Vec::new();
     for (param, described) in params.iter().zip(types.into_iter().map(Some).chain(std::iter::repeat_with(|| None))) {
@@ -255,8 +267,13 @@ fn object_of(params: &[Param], types: Vec<Option<ArgType>>) -> Json {
             _ => Json::Object(Vec::new()),
         };
         describe(&mut schema, param, properties.len());
-        if let Some(default) = described.default {
-            schema.set("default", default);
+        match described.default {
+            Some(default) => schema.set("default", default),
+            None if described.has_default => issues.push(Issue {
+                pointer: format!("parameters/properties/{}/default", param.name),
+                what: "can't be written as JSON, so nobody who judges a call could see it".to_owned(),
+            }),
+            None => {}
         }
         if !described.examples.is_empty() {
             schema.set("examples", Json::Array(described.examples));
@@ -289,7 +306,7 @@ fn describe(schema: &mut Json, param: &Param, position: usize) {
     if !aliases.is_empty() {
         schema.set(hints::ALIAS, Json::Array(aliases));
     }
-    let number = |text: &str| Json::Number(text.to_owned());
+    let number = |text: &str| Json::Number(canonical_number(text).map_or_else(|| text.to_owned(), Cow::into_owned));
     let constraints = [
         ("minimum", param.minimum.map(number)),
         ("maximum", param.maximum.map(number)),

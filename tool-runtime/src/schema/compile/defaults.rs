@@ -28,6 +28,12 @@ pub(super) fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
                         what: format!("`{shown}` doesn't match its own schema: {problem}"),
                     });
                 }
+                if last && graph.holds_secret(property.node, canonical.as_deref().unwrap_or(text)) {
+                    issues.push(Issue {
+                        pointer: format!("…/properties/{}/default", property.name),
+                        what: "holds a secret, which would be shown".to_owned(),
+                    });
+                }
                 Some(canonical.unwrap_or_else(|_| text.to_owned()).into())
             });
             for (property, default) in properties_mut(graph, node).iter_mut().zip(settled) {

@@ -31,7 +31,7 @@ impl Number {
         if !float.is_finite() {
             return None;
         }
-        if float.fract() == 0.0 && float.abs() <= MAX_SAFE {
+        if float.fract() == 0.0 && float.abs() <= MAX_SAFE && is_whole(text, float) {
             return Some(Number::Integer(float as i128));
         }
         Some(Number::Float(float))
@@ -70,6 +70,25 @@ fn compare_mixed(integer: i128, float: f64) -> Ordering {
         return Ordering::Greater;
     }
     integer.cmp(&(float.trunc() as i128)).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
+}
+
+/// Is a literal with a point or an exponent exactly the whole number that its double is? All its
+/// digits have to be those of the number: `9007199254740993.0` reads as the double before it.
+fn is_whole(text: &str, float: f64) -> bool {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return true;
+    }
+    let trailing = digits.len() - digits.trim_end_matches('0').len();
+    // How many zeros stand after the significant digits; negative for a fraction.
+    let zeros = exponent
+        .parse::<i64>()
+        .map_or(i64::MIN, |exponent| exponent.saturating_sub(fraction.len() as i64).saturating_add(trailing as i64));
+    let expected = format!("{}", float.abs() as u64);
+    zeros >= 0 && expected.trim_end_matches('0') == significant
 }
 
 /// The value of a literal of at most 18 digits and nothing else.

@@ -9,6 +9,7 @@ use super::{Place, Refusal, Stop, Walk, Walker, canonical_any};
 
 impl<'g, 't> Walker<'g, 't> {
     pub(super) fn union(&mut self, union: &'g Union, marks: Marks, place: &Place<'_>) -> Walk {
+        let marks = Marks { hidden: marks.hidden || self.graph.has_secrets, ..marks };
         self.cursor.skip_space();
         let start = self.cursor.offset();
         let Ok(token) = self.cursor.clone().token() else { return self.skip(place) };
@@ -25,7 +26,7 @@ impl<'g, 't> Walker<'g, 't> {
             [] => {
                 self.skip(place)?;
                 let expected = describe::union(self.graph, union);
-                return self.refuse(place, Refusal::new(expected), start, marks);
+                return self.refuse(place, Refusal { holds_more: true, ..Refusal::new(expected) }, start, marks);
             }
             [only] => return self.value(union.branches[*only], marks, place),
             _ => {}
@@ -56,7 +57,12 @@ impl<'g, 't> Walker<'g, 't> {
                 let names: Vec<&str> = branches.iter().map(|(name, _)| &**name).collect();
                 let known = text::listed(names.iter().copied(), 32);
                 match named {
-                    None => self.refuse(place, Refusal::new(format!("an object with one of {known}")), start, marks),
+                    None => self.refuse(
+                        place,
+                        Refusal { holds_more: true, ..Refusal::new(format!("an object with one of {known}")) },
+                        start,
+                        marks,
+                    ),
                     Some(name) => {
                         let suggestion = text::nearest(&name, names.into_iter()).map(str::to_owned);
                         self.problem(&place.key(&name, usize::MAX), || What::Unknown { suggestion, known })
@@ -78,8 +84,9 @@ impl<'g, 't> Walker<'g, 't> {
                 match found.zip(canonical) {
                     None => self.problem(&at, || What::Missing { expected }),
                     Some((value, canonical)) => {
-                        let got = describe::got(value, marks.secret);
-                        let suggestion = describe::nearest_word(&canonical, &words).filter(|_| !marks.secret);
+                        let secret = marks.secret || self.graph.has_secrets;
+                        let got = describe::got(value, secret);
+                        let suggestion = describe::nearest_word(&canonical, &words).filter(|_| !secret);
                         self.problem(&at, || What::Unexpected { expected, got, suggestion, hint: None })
                     }
                 }
@@ -136,7 +143,7 @@ impl<'g, 't> Walker<'g, 't> {
                     self.cursor = Cursor::at(self.text, start);
                     self.skip(place)?;
                     let expected = format!("a value that fits exactly one of {}", describe::union(self.graph, union));
-                    return self.refuse(place, Refusal::new(expected), start, marks);
+                    return self.refuse(place, Refusal { holds_more: true, ..Refusal::new(expected) }, start, marks);
                 }
                 Ok(end) => taken = Some((candidate, end)),
                 Err(reached) if reached > furthest.0 => furthest = (reached, candidate),
@@ -179,7 +186,12 @@ impl<'g, 't> Walker<'g, 't> {
         self.out.truncate(written);
         self.cursor = Cursor::at(self.text, start);
         self.skip(place)?;
-        self.refuse(place, Refusal::new(describe::union(self.graph, union)), start, marks)
+        self.refuse(
+            place,
+            Refusal { holds_more: true, ..Refusal::new(describe::union(self.graph, union)) },
+            start,
+            marks,
+        )
     }
 
     /// Does a branch take the value, and up to where? Leaves no trace but the answer, so that no
