@@ -1,4 +1,4 @@
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::schema::{JsonPath, Problems, What};
 
@@ -38,23 +38,23 @@ impl ToolArgsError {
 
 impl fmt::Display for ToolArgsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut listed = self.problems.iter();
         let mut text = format!("The arguments of `{}` were refused, and it did not run.", self.tool);
         if self.truncated {
             text.push_str(" They were cut off before their end.");
         }
         let mut shown = 0;
-        for problem in listed.by_ref() {
-            let line = format!("\n- {problem}");
-            if text.len() + line.len() > MAX_TEXT - 160 {
+        for problem in &self.problems {
+            let before = text.len();
+            write!(text, "\n- {problem}")?;
+            if text.len() > MAX_TEXT - 160 {
+                text.truncate(before);
                 break;
             }
-            text.push_str(&line);
             shown += 1;
         }
         let more = self.problems.total() - shown;
         if more > 0 {
-            text.push_str(&format!("\n- and {more} more"));
+            write!(text, "\n- and {more} more")?;
         }
         let syntax = self.problems.iter().any(|problem| matches!(problem.what(), What::Syntax { .. }));
         text.push_str(if syntax {

@@ -83,7 +83,7 @@ pub(super) fn number(plain: &Plain) -> String {
 
 fn spelt(number: Number) -> String {
     match number {
-        Number::Integer(integer) => integer.to_string(),
+        Number::Integer(integer) => itoa::Buffer::new().format(integer).to_owned(),
         Number::Float(float) => {
             let mut out = String::new();
             super::json::write_f64(&mut out, float);

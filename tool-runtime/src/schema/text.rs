@@ -13,11 +13,18 @@ fn is_deceptive(c: char) -> bool {
 /// `text` on one line, with control, bidirectional and invisible characters escaped as
 /// `\u{202e}`, and cut to at most `limit` characters of the original.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(limit * 2));
-    for (count, c) in text.chars().enumerate() {
+    let mut out = String::with_capacity(text.len().min(limit) + 16);
+    let mut plain = 0;
+    for (count, (at, c)) in text.char_indices().enumerate() {
+        let is_plain = matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
+        if is_plain && count < limit {
+            continue;
+        }
+        out.push_str(&text[plain..at]);
+        plain = at + c.len_utf8();
         if count == limit {
             let _ = write!(out, "… ({} characters)", text.chars().count());
-            break;
+            return out;
         }
         match c {
             '"' | '\\' => out.extend(['\\', c]),
@@ -30,6 +37,7 @@ pub(crate) fn shown(text: &str, limit: usize) -> String {
             c => out.push(c),
         }
     }
+    out.push_str(&text[plain..]);
     out
 }
 
@@ -46,14 +54,12 @@ pub(crate) fn tail(text: &str, limit: usize) -> &str {
 /// Which of `known` did somebody mean who wrote `wrong`?
 ///
 /// First a name that differs in case and separators only, then one that begins or ends alike,
-/// then the nearest by Damerau–Levenshtein distance, if it is near.
+/// then the nearest by edits (with neighbours swapped counted as one), if it is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 64;
     if wrong.len() > LONGEST {
         return None;
     }
-    let bare =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let wrong = bare(wrong);
     if wrong.is_empty() {
         return None;
@@ -62,15 +68,34 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
         .filter(|name| name.len() <= LONGEST)
         .filter_map(|name| {
             let right = bare(name);
-            let distance = strsim::damerau_levenshtein(&wrong, &right);
-            let shorter = wrong.chars().count().min(right.chars().count());
-            let near = distance <= (shorter / 3).max(1) && distance < shorter.max(1);
+            let (a, b) = (wrong.chars().count(), right.chars().count());
+            let (shorter, difference) = (a.min(b), a.abs_diff(b));
+            let allowed = (shorter / 3).max(1).min(shorter.saturating_sub(1));
             let affix =
                 shorter >= 3 && (right.starts_with(&wrong) || wrong.starts_with(&right) || right.ends_with(&wrong));
-            (near || affix || distance == 0).then_some((distance, name))
+            if wrong == right {
+                Some((0, name))
+            } else if affix {
+                Some((difference, name))
+            } else if difference <= allowed {
+                let distance = strsim::osa_distance(&wrong, &right);
+                (distance <= allowed).then_some((distance, name))
+            } else {
+                None
+            }
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, name)| name)
+}
+
+/// A name without case and separators.
+fn bare(text: &str) -> String {
+    if text.is_ascii() {
+        let mut bare = text.to_ascii_lowercase();
+        bare.retain(|c| c.is_ascii_alphanumeric());
+        return bare;
+    }
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// `["a", "b", "c"]` → `` `a`, `b`, `c` ``, cut after `limit` names.
