@@ -6,8 +6,8 @@ use super::state::State;
 use crate::call::{Code, ToolArgsError, ToolCall};
 use crate::gate::Arguments;
 use crate::schema::json::{Cursor, JsonPath, Token};
-use crate::schema::{Problem, Problems, Walked, What, text};
-use crate::tool::HostTool;
+use crate::schema::{MAX_TEXT, Problem, Problems, Walked, What, text};
+use crate::tool::{ErasedArgs, HostTool};
 
 /// A call whose arguments are what the schema asks for, complete, and read.
 #[derive(Debug)]
@@ -68,6 +68,10 @@ impl Proposed {
     /// `invalid_arguments`, with all problems at all depths.
     pub fn accept(self) -> Result<Acceptance, Ending> {
         let Proposed(mut state) = self;
+        if let Some(args) = quick(state.tool(), &state.call) {
+            state.args = Some(args);
+            return Ok(Acceptance::Accepted(Accepted(state)));
+        }
         let (walked, canonical) = match accept(state.tool(), &state.call) {
             Ok(accepted) => accepted,
             Err(problems) => return Err(refused(state, problems)),
@@ -91,6 +95,16 @@ impl Proposed {
             }
         }
     }
+}
+
+/// The arguments of a call about which there is no doubt: read and checked in one go, and their raw
+/// text is the canonical text.
+fn quick(tool: &HostTool, call: &ToolCall) -> Option<ErasedArgs> {
+    let text = call.arguments.text().ok()?;
+    if call.truncated || !call.no_result.is_empty() || !text.starts_with('{') || text.len() > MAX_TEXT {
+        return None;
+    }
+    crate::tool::caught(|| tool.read_quick(text)).ok()?
 }
 
 /// Where the members stand, and the canonical text where it isn't the raw text itself.

@@ -629,7 +629,7 @@ fn quoted_json(token: Token<'_>, types: Types) -> Option<&'static str> {
     }
 }
 
-fn in_bounds(number: Number, rules: &NumberRules) -> bool {
+pub(super) fn in_bounds(number: Number, rules: &NumberRules) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let holds = |bound: Option<Number>, refused: &[std::cmp::Ordering]| {
         bound.is_none_or(|bound| !refused.contains(&number.compare(bound)))

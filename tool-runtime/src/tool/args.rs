@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 
 use super::card::{Card, Final, StoredResult};
 use crate::call::Content;
-use crate::schema::json::de::{self, DecodeError, Missing};
-use crate::schema::json::{Json, JsonPath, ser};
+use crate::schema::json::de::{self, DecodeError, Missing, Reader};
+use crate::schema::json::{Json, JsonPath, Key, ser};
+use crate::schema::quick;
 use crate::schema::{Graph, Problem, Problems, Walked};
 
 /// A type that a model can fill in.
@@ -29,6 +30,8 @@ pub trait ModelArg: Sized + Send + 'static {
     #[doc(hidden)]
     fn read(text: &str, start: usize) -> Result<Self, Box<dyn std::error::Error + Send + Sync>>;
     #[doc(hidden)]
+    fn follow(value: Follow<'_, '_>) -> Option<Self>;
+    #[doc(hidden)]
     fn missing() -> Option<Self>;
 }
 
@@ -42,9 +45,24 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> ModelArg for T {
         de::read(text, start).map_err(Into::into)
     }
 
+    fn follow(value: Follow<'_, '_>) -> Option<Self> {
+        match value.found {
+            Some(found) => value.reader.value(found),
+            None => T::deserialize(value.reader).ok(),
+        }
+    }
+
     fn missing() -> Option<Self> {
         T::deserialize(Missing).ok()
     }
+}
+
+/// A value that is read and checked in one go.
+#[derive(Debug)]
+pub struct Follow<'r, 'v> {
+    reader: &'r mut Reader<'v, 'v>,
+    /// Of one argument: what the schema says of it. Otherwise of the whole object.
+    found: Option<quick::Found<'v>>,
 }
 
 /// A type whose values can be shown to a model: as the default of an argument, or an example.
@@ -85,6 +103,48 @@ pub struct Visit<'v>(Mode<'v>);
 enum Mode<'v> {
     Describe { generator: &'v mut SchemaGenerator, types: &'v mut Vec<Option<ArgType>> },
     Read(ReadArgs<'v>),
+    Quick(QuickArgs<'v>),
+}
+
+/// Arguments that are read and checked in one go, as long as they come in canonical form and are
+/// what the schema asks for.
+#[derive(Debug)]
+pub(crate) struct QuickArgs<'v> {
+    reader: Reader<'v, 'v>,
+    /// `None` where one type reads the whole object.
+    members: Option<quick::Members<'v>>,
+    /// The key that was read last: whose value comes next.
+    key: Option<Key<'v>>,
+    sure: bool,
+}
+
+impl<'v> QuickArgs<'v> {
+    fn arg<T: ModelArg>(&mut self) -> Option<T> {
+        let members = self.members.as_mut().filter(|_| self.sure)?;
+        let comes = self.key.zip(members.next_name()).is_some_and(|(key, name)| key.is(name));
+        if !comes {
+            self.sure = members.pass();
+            return if self.sure { T::missing() } else { None };
+        }
+        let value =
+            members.find(|_| true).and_then(|found| T::follow(Follow { reader: &mut self.reader, found: Some(found) }));
+        match self.reader.next_key().filter(|_| value.is_some()) {
+            Some(key) => self.key = key,
+            None => self.sure = false,
+        }
+        value
+    }
+
+    fn whole<T: ModelArg>(&mut self) -> Option<T> {
+        T::follow(Follow { reader: &mut self.reader, found: None })
+    }
+
+    fn finish(&self) -> bool {
+        self.sure
+            && self.key.is_none()
+            && self.members.is_none_or(|members| members.finish())
+            && self.reader.is_at_end()
+    }
 }
 
 /// Accepted arguments that are being read, and what their types refuse of them.
@@ -105,10 +165,28 @@ impl<'v> Visit<'v> {
         Visit(Mode::Read(ReadArgs { walked, text, graph, problems: Problems::default() }))
     }
 
+    /// Reads a text that comes from outside, as far as it is beyond doubt. `None`: it isn't.
+    pub(crate) fn quick(text: &'v str, graph: &'v Graph, whole: bool) -> Option<Self> {
+        let mut reader = Reader::following(text, graph.expected());
+        let (members, key) = match whole {
+            true => (None, None),
+            false => reader.open_object().map(|(members, key)| (Some(members), key))?,
+        };
+        Some(Visit(Mode::Quick(QuickArgs { reader, members, key, sure: true })))
+    }
+
+    /// All was read, and nothing was doubtful.
+    pub(crate) fn is_finished(&self) -> bool {
+        match &self.0 {
+            Mode::Quick(quick) => quick.finish(),
+            Mode::Read(_) | Mode::Describe { .. } => false,
+        }
+    }
+
     pub(crate) fn problems(self) -> Problems {
         match self.0 {
             Mode::Read(read) => read.problems,
-            Mode::Describe { .. } => Problems::default(),
+            Mode::Describe { .. } | Mode::Quick(_) => Problems::default(),
         }
     }
 }
@@ -165,6 +243,7 @@ pub struct Extras<T: 'static> {
 /// Describes or reads the argument at `index`.
 pub fn arg<T: ModelArg>(visit: &mut Visit<'_>, index: usize) -> Option<T> {
     match &mut visit.0 {
+        Mode::Quick(quick) => quick.arg(),
         Mode::Read(read) => read_arg(read, index, None),
         Mode::Describe { generator, types } => {
             let schema = T::describe(generator, false);
@@ -178,6 +257,7 @@ pub fn arg<T: ModelArg>(visit: &mut Visit<'_>, index: usize) -> Option<T> {
 /// As [`arg`], for an argument with a default or with examples.
 pub fn arg_with<T: ModelArg + ShownValue>(visit: &mut Visit<'_>, index: usize, extras: Extras<T>) -> Option<T> {
     match &mut visit.0 {
+        Mode::Quick(quick) => quick.arg(),
         Mode::Read(read) => read_arg(read, index, extras.default),
         Mode::Describe { generator, types } => {
             let schema = T::describe(generator, false);
@@ -219,6 +299,7 @@ fn read_arg<T: ModelArg>(read: &mut ReadArgs<'_>, index: usize, default: Option<
 /// Describes or reads the whole argument object as one type.
 pub fn whole<T: ModelArg>(visit: &mut Visit<'_>) -> Option<T> {
     match &mut visit.0 {
+        Mode::Quick(quick) => quick.whole(),
         Mode::Read(read) => match T::read(read.text, 0) {
             Ok(value) => Some(value),
             Err(error) => {

@@ -177,6 +177,11 @@ impl Built {
         &self.issues
     }
 
+    /// What the arguments have to be, if that is all in here.
+    pub(super) fn quick_graph(&self) -> Option<&Graph> {
+        self.input.foreign.is_none().then_some(&self.input.graph)
+    }
+
     pub(super) fn input_graph(&self) -> &Graph {
         &self.input.graph
     }

@@ -474,6 +474,11 @@ impl Definition {
         self.built().schema()
     }
 
+    /// One type reads the whole argument object.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     pub(crate) fn built(&'static self) -> &'static Built {
         self.built.get_or_init(|| Built::from_definition(self))
     }

@@ -175,6 +175,16 @@ impl HostTool {
         }
     }
 
+    /// Reads arguments and checks them in one go. `None`: something about them is out of the ordinary,
+    /// and has to be looked at.
+    pub(crate) fn read_quick(&self, text: &str) -> Option<ErasedArgs> {
+        let Origin::Static(definition) = &self.origin else { return None };
+        let graph = definition.built().quick_graph()?;
+        let mut visit = Visit::quick(text, graph, definition.is_whole())?;
+        let args = (definition.args)(&mut visit)?;
+        visit.is_finished().then_some(args)
+    }
+
     /// Reads arguments that were accepted before, from their canonical text.
     pub(crate) fn read_again(&self, canonical: &str) -> Option<ErasedArgs> {
         let walked = self.built().accept(canonical, &[]).ok()?;

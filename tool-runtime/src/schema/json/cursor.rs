@@ -157,6 +157,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Nothing at all is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.pos == self.text.len()
+    }
+
     /// Nothing but white space is left.
     pub(crate) fn finish(&mut self) -> Result<(), Fault> {
         self.skip_space();

@@ -10,6 +10,7 @@ use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
+use super::super::quick::{self, Expected, Found};
 use super::{Cursor, Fault, Token};
 
 /// A value that a type refuses although its schema takes it.
@@ -56,14 +57,25 @@ impl de::Error for DecodeError {
 
 /// Reads one value that stands in `text` from `start` on.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str, start: usize) -> Result<T, DecodeError> {
-    T::deserialize(&mut Reader { cursor: Cursor::at(text, start) }).map_err(|error| error.at(start))
+    let mut reader = Reader { cursor: Cursor::at(text, start), expected: None, depth: 0 };
+    T::deserialize(&mut reader).map_err(|error| error.at(start))
 }
 
-struct Reader<'de> {
+/// Reads values one after the other. With `expected` it follows the schema along and stops where it
+/// is unsure; without, the text is known to be what the schema asks for.
+#[derive(Debug)]
+pub(crate) struct Reader<'de, 'g> {
     cursor: Cursor<'de>,
+    expected: Option<Expected<'g>>,
+    depth: usize,
 }
 
-impl<'de> Reader<'de> {
+impl<'de, 'g> Reader<'de, 'g> {
+    /// Over a text that comes from outside.
+    pub(crate) fn following(text: &'de str, expected: Expected<'g>) -> Self {
+        Reader { cursor: Cursor::new(text), expected: Some(expected), depth: 0 }
+    }
+
     #[cold]
     fn syntax(&self) -> DecodeError {
         let error = self.cursor.error();
@@ -72,8 +84,87 @@ impl<'de> Reader<'de> {
 
     #[inline]
     fn token(&mut self) -> Result<Token<'de>, DecodeError> {
-        self.cursor.token().map_err(|Fault| self.syntax())
+        let start = self.cursor.offset();
+        let token = self.cursor.token().map_err(|Fault| self.syntax())?;
+        match self.expected {
+            None => Ok(token),
+            Some(expected) if self.is_sure(token, expected, start) => Ok(token),
+            Some(_) => Err(unsure()),
+        }
     }
+
+    /// Is the token what the schema asks for, in its canonical spelling and without a space before?
+    #[inline]
+    fn is_sure(&self, token: Token<'de>, expected: Expected<'g>, start: usize) -> bool {
+        let width = self.cursor.offset() - start;
+        match token {
+            Token::String { raw, escaped } => !escaped && raw.len() + 2 == width && expected.takes_string(raw),
+            Token::Number(digits) => {
+                let spelt = digits.len() == width && digits != "-0";
+                spelt
+                    && super::is_integer_literal(digits)
+                    && digits.parse().is_ok_and(|value| expected.takes_integer(value))
+            }
+            Token::Null => width == 4 && expected.takes_null(),
+            Token::Bool(value) => width == 5 - usize::from(value) && expected.takes_bool(value),
+            // What is inside is followed there.
+            Token::ArrayStart | Token::ObjectStart => width == 1 && self.depth < super::MAX_DEPTH,
+        }
+    }
+
+    /// The object that makes up the whole text, a member at a time. `None`: unsure.
+    pub(crate) fn open_object(&mut self) -> Option<(quick::Members<'g>, Option<super::Key<'de>>)> {
+        let members = self.expected?.object()?;
+        let token = self.token().ok()?;
+        if token != Token::ObjectStart {
+            return None;
+        }
+        self.depth = 1;
+        let before = self.cursor.offset();
+        let key = self.cursor.first_key().ok()?;
+        self.is_tight(key, before).then_some((members, key))
+    }
+
+    /// The next key of that object.
+    pub(crate) fn next_key(&mut self) -> Option<Option<super::Key<'de>>> {
+        let before = self.cursor.offset();
+        let key = self.cursor.next_key().ok()?;
+        self.is_tight(key, before).then_some(key)
+    }
+
+    /// Nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.cursor.is_at_end()
+    }
+
+    /// Reads the value that comes.
+    pub(crate) fn value<T: de::Deserialize<'de>>(&mut self, found: Found<'g>) -> Option<T> {
+        if found.null_is_absence && self.cursor.byte() == Some(b'n') {
+            return None;
+        }
+        self.expected = Some(found.expected);
+        T::deserialize(self).ok()
+    }
+
+    /// Does a key, or the end of an object, stand as canonical text has it?
+    #[inline]
+    fn is_tight(&self, key: Option<super::Key<'de>>, before: usize) -> bool {
+        match key {
+            // The first key has its brace before it, every other one its comma.
+            Some(key) => {
+                !key.escaped
+                    && key.start == key.separator + 1
+                    && key.after_colon == key.end + 1
+                    && (key.separator == before || key.start == before)
+            }
+            None => self.cursor.offset() == before + 1,
+        }
+    }
+}
+
+/// What a schema is unsure of is walked instead; nobody reads this.
+fn unsure() -> DecodeError {
+    DecodeError { message: String::new(), offset: None }
 }
 
 #[inline]
@@ -95,7 +186,7 @@ fn visit_double<'de, V: Visitor<'de>>(digits: &'de str, visitor: V) -> Result<V:
     visitor.visit_f64(number)
 }
 
-impl<'de> Reader<'de> {
+impl<'de> Reader<'de, '_> {
     fn double<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, DecodeError> {
         let start = self.cursor.offset();
         let value = match self.token()? {
@@ -106,7 +197,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
+impl<'de> Deserializer<'de> for &mut Reader<'de, '_> {
     type Error = DecodeError;
 
     #[inline]
@@ -119,14 +210,24 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             Token::String { raw, escaped: false } => visitor.visit_borrowed_str(raw),
             Token::String { raw, escaped: true } => visitor.visit_string(Token::unescape(raw, true).into_owned()),
             Token::ArrayStart => {
-                let mut elements = Elements { reader: self, first: true, done: false };
+                let follows = match self.expected {
+                    Some(expected) => Some(expected.array().ok_or_else(unsure)?),
+                    None => None,
+                };
+                self.depth += 1;
+                let mut elements = Elements { reader: self, follows, count: 0, done: false };
                 match visitor.visit_seq(&mut elements) {
                     Ok(value) => elements.finish().map(|()| value),
                     Err(error) => Err(error),
                 }
             }
             Token::ObjectStart => {
-                let mut members = Members { reader: self, first: true, done: false };
+                let follows = match self.expected {
+                    Some(expected) => Some(expected.object().ok_or_else(unsure)?),
+                    None => None,
+                };
+                self.depth += 1;
+                let mut members = Members { reader: self, follows, found: None, first: true, done: false };
                 match visitor.visit_map(&mut members) {
                     Ok(value) => members.finish().map(|()| value),
                     Err(error) => Err(error),
@@ -168,9 +269,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        let mut ahead = self.cursor.clone();
-        if let Ok(Token::Null) = ahead.token() {
-            self.cursor = ahead;
+        if self.cursor.byte() == Some(b'n') {
+            self.token()?;
             return visitor.visit_none();
         }
         visitor.visit_some(self)
@@ -191,6 +291,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         let start = self.cursor.offset();
         let value = match self.token()? {
             Token::String { raw, escaped } => visitor.visit_enum(Token::unescape(raw, escaped).into_deserializer()),
+            Token::ObjectStart if self.expected.is_some() => Err(unsure()),
             Token::ObjectStart => match self.cursor.first_key().map_err(|Fault| self.syntax())? {
                 Some(key) => {
                     let value = visitor.visit_enum(Variant { reader: self, name: (key.raw(), key.escaped) });
@@ -210,6 +311,9 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        if self.expected.is_some() {
+            return Err(unsure());
+        }
         self.cursor.skip_value(super::MAX_DEPTH).map_err(|Fault| self.syntax())?;
         visitor.visit_unit()
     }
@@ -220,21 +324,37 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-struct Elements<'r, 'de> {
-    reader: &'r mut Reader<'de>,
-    first: bool,
+struct Elements<'r, 'de, 'g> {
+    reader: &'r mut Reader<'de, 'g>,
+    follows: Option<quick::Elements<'g>>,
+    count: usize,
     done: bool,
 }
 
-impl Elements<'_, '_> {
+impl Elements<'_, '_, '_> {
     fn advance(&mut self) -> Result<bool, DecodeError> {
         if self.done {
             return Ok(false);
         }
         let cursor = &mut self.reader.cursor;
-        let more = if std::mem::take(&mut self.first) { cursor.first_element() } else { cursor.next_element() };
+        let before = cursor.offset();
+        let first = self.count == 0;
+        let more = if first { cursor.first_element() } else { cursor.next_element() };
         let more = more.map_err(|Fault| self.reader.syntax())?;
-        self.done = !more;
+        if let Some(follows) = &self.follows {
+            // Before a first element nothing is read but what shouldn't be there.
+            let width = self.reader.cursor.offset() - before;
+            let tight = width == usize::from(!(first && more));
+            if !tight || (!more && !follows.takes_count(self.count)) {
+                return Err(unsure());
+            }
+            self.reader.expected = Some(follows.each());
+        }
+        self.count += 1;
+        if !more {
+            self.done = true;
+            self.reader.depth -= 1;
+        }
         Ok(more)
     }
 
@@ -243,7 +363,7 @@ impl Elements<'_, '_> {
     }
 }
 
-impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
+impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de, '_> {
     type Error = DecodeError;
 
     #[inline]
@@ -256,22 +376,41 @@ impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
     }
 }
 
-struct Members<'r, 'de> {
-    reader: &'r mut Reader<'de>,
+struct Members<'r, 'de, 'g> {
+    reader: &'r mut Reader<'de, 'g>,
+    follows: Option<quick::Members<'g>>,
+    /// What the schema says of the value whose key was read.
+    found: Option<Found<'g>>,
     first: bool,
     done: bool,
 }
 
-impl<'de> Members<'_, 'de> {
+impl<'de> Members<'_, 'de, '_> {
     #[inline]
     fn advance(&mut self) -> Result<Option<super::Key<'de>>, DecodeError> {
         if self.done {
             return Ok(None);
         }
         let cursor = &mut self.reader.cursor;
+        let before = cursor.offset();
         let next = if std::mem::take(&mut self.first) { cursor.first_key() } else { cursor.next_key() };
         let next = next.map_err(|Fault| self.reader.syntax())?;
-        self.done = next.is_none();
+        if let Some(follows) = &mut self.follows {
+            let fits = match &next {
+                Some(key) => {
+                    self.found = follows.find(|name| key.is(name));
+                    self.found.is_some()
+                }
+                None => follows.finish(),
+            };
+            if !fits || !self.reader.is_tight(next, before) {
+                return Err(unsure());
+            }
+        }
+        if next.is_none() {
+            self.done = true;
+            self.reader.depth -= 1;
+        }
         Ok(next)
     }
 
@@ -280,7 +419,7 @@ impl<'de> Members<'_, 'de> {
     }
 }
 
-impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
+impl<'de> MapAccess<'de> for &mut Members<'_, 'de, '_> {
     type Error = DecodeError;
 
     #[inline]
@@ -294,6 +433,12 @@ impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
         let start = self.reader.cursor.offset();
+        if let Some(found) = self.found.take() {
+            if found.null_is_absence && self.reader.cursor.byte() == Some(b'n') {
+                return Err(unsure());
+            }
+            self.reader.expected = Some(found.expected);
+        }
         seed.deserialize(&mut *self.reader).map_err(|error| error.at(start))
     }
 }
@@ -356,12 +501,12 @@ impl<'de> Deserializer<'de> for Key<'de> {
     }
 }
 
-struct Variant<'r, 'de> {
-    reader: &'r mut Reader<'de>,
+struct Variant<'r, 'de, 'g> {
+    reader: &'r mut Reader<'de, 'g>,
     name: (&'de str, bool),
 }
 
-impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+impl<'de> EnumAccess<'de> for Variant<'_, 'de, '_> {
     type Error = DecodeError;
     type Variant = Self;
 
@@ -371,7 +516,7 @@ impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+impl<'de> VariantAccess<'de> for Variant<'_, 'de, '_> {
     type Error = DecodeError;
 
     fn unit_variant(self) -> Result<(), DecodeError> {
