@@ -72,6 +72,11 @@ impl<'g> Expected<'g> {
         self.plain(Types::STRING).is_some_and(|plain| plain.string.is_none() && Self::is_listed(plain, quoted))
     }
 
+    /// Any text at all.
+    pub(crate) fn takes_text(self) -> bool {
+        self.plain(Types::STRING).is_some_and(|plain| plain.string.is_none() && plain.one_of.is_none())
+    }
+
     #[inline]
     pub(crate) fn takes_integer(self, value: i128) -> bool {
         self.plain(Types::INTEGER).is_some_and(|plain| {

@@ -9,6 +9,7 @@ use super::definition::{Definition, Param};
 use crate::call::Content;
 use crate::schema::foreign::Foreign;
 use crate::schema::json::{Cursor, Json, Token, canonical_number};
+use crate::schema::quick::Expected;
 use crate::schema::{
     Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, ToolSchema, Walked, compile, hints, normalise,
     shown,
@@ -180,6 +181,11 @@ impl Built {
     /// What the arguments have to be, if that is all in here.
     pub(super) fn quick_graph(&self) -> Option<&Graph> {
         self.input.foreign.is_none().then_some(&self.input.graph)
+    }
+
+    /// What an output has to be, if that is all in here.
+    pub(super) fn quick_output(&self) -> Option<Expected<'_>> {
+        self.output.foreign.is_none().then(|| self.output.graph.expected())
     }
 
     pub(super) fn input_graph(&self) -> &Graph {

@@ -26,12 +26,13 @@ pub trait ModelOutput: Sized {
     #[doc(hidden)]
     fn describe(generator: &mut SchemaGenerator) -> Schema;
     #[doc(hidden)]
-    fn write(&self) -> Written;
+    fn write(&self, cx: &CallContext) -> Written;
 }
 
-/// The JSON text of an output, or why there is none.
+/// The JSON text of an output, and whether it is beyond doubt what its schema says; or why there is
+/// none.
 #[derive(Debug)]
-pub struct Written(Result<String, ser::EncodeError>);
+pub struct Written(Result<(String, bool), ser::EncodeError>);
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ModelOutput for T {
@@ -39,8 +40,8 @@ impl<T: Serialize + JsonSchema> ModelOutput for T {
         T::json_schema(generator)
     }
 
-    fn write(&self) -> Written {
-        Written(ser::write(self))
+    fn write(&self, cx: &CallContext) -> Written {
+        Written(ser::write_following(self, cx.host_tool().built().quick_output()))
     }
 }
 
@@ -207,7 +208,7 @@ impl<T> PlainReturn<T> for ReturnOf<T> {
 pub struct Returns<R, V> {
     split: fn(R) -> Result<V, BoxError>,
     describe: fn(&mut SchemaGenerator) -> Schema,
-    write: fn(&V) -> Written,
+    write: fn(&V, &CallContext) -> Written,
 }
 
 impl<R, V> fmt::Debug for Returns<R, V> {
@@ -223,8 +224,8 @@ impl<R, V> Returns<R, V> {
             Settle::Describe => Settled::Described(OutputType { describe: self.describe }),
             Settle::Returned(cx, returned) => Settled::Reply(match (self.split)(returned) {
                 Ok(value) => match project {
-                    None => reply(cx, (self.write)(&value), None),
-                    Some(project) => reply(cx, (self.write)(&value), Some(&|| project(&value))),
+                    None => reply(cx, (self.write)(&value, cx), None),
+                    Some(project) => reply(cx, (self.write)(&value, cx), Some(&|| project(&value))),
                 },
                 Err(error) => Reply(BodyResult::Failed(BodyError::new(&error))),
             }),
@@ -236,15 +237,16 @@ impl<R, V> Returns<R, V> {
 pub(super) fn reply(cx: &CallContext, written: Written, project: Option<&dyn Fn() -> Content>) -> Reply {
     let tool = cx.host_tool();
     let invalid = |error: ToolOutputError, host: String| Reply(BodyResult::InvalidOutput { error, host });
-    let value = match written.0 {
-        Ok(value) => value,
+    let (value, sure) = match written.0 {
+        Ok(written) => written,
         Err(error) => {
             // What the value's own `Serialize` says is the host's.
             let what = error.what.unwrap_or("it can't be written as JSON");
             return invalid(ToolOutputError::new(tool.name(), error.path(), what), error.to_string());
         }
     };
-    match tool.built().check_output(value) {
+    let checked = if sure { Ok(value) } else { tool.built().check_output(value) };
+    match checked {
         Err((path, what)) => invalid(ToolOutputError::new(tool.name(), path, &what), what),
         Ok(value) => {
             let content = match project {
@@ -266,6 +268,6 @@ pub(super) fn reply(cx: &CallContext, written: Written, project: Option<&dyn Fn(
 impl Written {
     /// Of a dynamic tool: text that is JSON already.
     pub(super) fn text(text: String) -> Self {
-        Written(Ok(text))
+        Written(Ok((text, false)))
     }
 }

@@ -3,6 +3,8 @@
 //! Unlike `serde_json`'s writer it refuses numbers that aren't finite instead of writing `null`,
 //! writes maps in key order, and knows where in the value something went wrong.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use serde::ser::{
@@ -10,6 +12,7 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
+use super::super::quick::{self, Expected};
 use super::{JsonPath, MAX_DEPTH, Segment, canonical_number, cmp_utf16, write_f64, write_string};
 
 /// Why a value can't be written as JSON.
@@ -59,31 +62,88 @@ impl ser::Error for EncodeError {
 /// If the value holds a number that isn't finite, nests too deeply, has keys that are no text, or
 /// its own `Serialize` fails.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<String, EncodeError> {
+    write_following(value, None).map(|(text, _)| text)
+}
+
+/// As [`write`], following a schema along: tells whether the value is beyond doubt what it says.
+pub(crate) fn write_following<T: Serialize + ?Sized>(
+    value: &T,
+    expected: Option<Expected<'_>>,
+) -> Result<(String, bool), EncodeError> {
     let mut out = String::with_capacity(128);
-    value.serialize(Writer { out: &mut out, depth: 0 })?;
-    Ok(out)
+    let sure = Cell::new(expected.is_some());
+    value.serialize(Writer { out: &mut out, depth: 0, follow: Follow { expected, sure: &sure } })?;
+    Ok((out, sure.get()))
+}
+
+/// What a schema says of the value that is written. `None`: nobody asks, or it is unsure already.
+#[derive(Clone, Copy)]
+struct Follow<'o> {
+    expected: Option<Expected<'o>>,
+    sure: &'o Cell<bool>,
+}
+
+impl<'o> Follow<'o> {
+    /// A value without parts.
+    #[inline]
+    fn check(self, takes: impl FnOnce(Expected<'o>) -> bool) {
+        if let Some(expected) = self.expected
+            && !takes(expected)
+        {
+            self.sure.set(false);
+        }
+    }
+
+    /// A value that is out of the ordinary.
+    fn unsure(self) -> Self {
+        self.sure.set(false);
+        Follow { expected: None, ..self }
+    }
+
+    fn at(self, expected: Option<Expected<'o>>) -> Self {
+        if expected.is_none() && self.expected.is_some() { self.unsure() } else { Follow { expected, ..self } }
+    }
 }
 
 struct Writer<'o> {
     out: &'o mut String,
     depth: usize,
+    follow: Follow<'o>,
 }
 
 impl<'o> Writer<'o> {
-    fn open(self, bracket: char) -> Result<Sequence<'o>, EncodeError> {
+    fn open(self, bracket: char) -> Result<(&'o mut String, usize, Follow<'o>), EncodeError> {
         if self.depth >= MAX_DEPTH {
             return Err(EncodeError::new("nested too deeply"));
         }
         self.out.push(bracket);
-        Ok(Sequence { out: self.out, depth: self.depth + 1, count: 0, close: "]" })
+        Ok((self.out, self.depth + 1, self.follow))
+    }
+
+    fn elements(self) -> Result<Sequence<'o>, EncodeError> {
+        let (out, depth, follow) = self.open('[')?;
+        let follows = follow.expected.and_then(Expected::array);
+        let follow = follow.at(follows.map(|elements| elements.each()));
+        Ok(Sequence { out, depth, follow, follows, count: 0, close: "]" })
     }
 
     fn members(self) -> Result<Fields<'o>, EncodeError> {
-        let Sequence { out, depth, .. } = self.open('{')?;
-        Ok(Fields { out, depth, count: 0, close: "}", verbatim: false })
+        let (out, depth, follow) = self.open('{')?;
+        let follows = follow.expected.and_then(Expected::object);
+        let follow = if follows.is_none() { follow.at(None) } else { follow };
+        Ok(Fields { out, depth, follow, follows, count: 0, close: "}", verbatim: false })
     }
 
-    fn integer(self, value: impl itoa::Integer) {
+    /// `{"variant":`, which no schema is sure of.
+    fn variant(self, variant: &'static str) -> Result<Writer<'o>, EncodeError> {
+        let (out, depth, follow) = self.open('{')?;
+        write_string(out, variant);
+        out.push(':');
+        Ok(Writer { out, depth, follow: follow.unsure() })
+    }
+
+    fn integer(self, value: impl itoa::Integer + TryInto<i128> + Copy) {
+        self.follow.check(|expected| value.try_into().is_ok_and(|value| expected.takes_integer(value)));
         self.out.push_str(itoa::Buffer::new().format(value));
     }
 }
@@ -104,6 +164,7 @@ impl<'o> Serializer for Writer<'o> {
     type SerializeStructVariant = Fields<'o>;
 
     fn serialize_bool(self, value: bool) -> Result<(), EncodeError> {
+        self.follow.check(|expected| expected.takes_bool(value));
         self.out.push_str(if value { "true" } else { "false" });
         Ok(())
     }
@@ -153,14 +214,10 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), EncodeError> {
-        if !value.is_finite() {
-            return Err(EncodeError::new("a number that isn't finite"));
-        }
+        self.follow.unsure();
         // By its own shortest digits: as a double 0.1f32 would read 0.10000000149011612.
-        match canonical_number(&format!("{value:e}")) {
-            Some(text) => self.out.push_str(&text),
-            None => return Err(EncodeError::new("a number that isn't finite")),
-        }
+        let text = if value.is_finite() { canonical_number(&format!("{value:e}")).map(Cow::into_owned) } else { None };
+        self.out.push_str(&text.ok_or_else(|| EncodeError::new("a number that isn't finite"))?);
         Ok(())
     }
 
@@ -168,6 +225,7 @@ impl<'o> Serializer for Writer<'o> {
         if !value.is_finite() {
             return Err(EncodeError::new("a number that isn't finite"));
         }
+        self.follow.check(|expected| expected.takes_double(value));
         write_f64(self.out, value);
         Ok(())
     }
@@ -177,6 +235,7 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), EncodeError> {
+        self.follow.check(Expected::takes_text);
         write_string(self.out, value);
         Ok(())
     }
@@ -194,6 +253,7 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_unit(self) -> Result<(), EncodeError> {
+        self.follow.check(Expected::takes_null);
         self.out.push_str("null");
         Ok(())
     }
@@ -203,7 +263,9 @@ impl<'o> Serializer for Writer<'o> {
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), EncodeError> {
-        self.serialize_str(variant)
+        self.follow.check(|expected| expected.takes_string(variant));
+        write_string(self.out, variant);
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), EncodeError> {
@@ -217,22 +279,24 @@ impl<'o> Serializer for Writer<'o> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), EncodeError> {
-        let mut fields = self.members()?;
-        fields.field(variant, value)?;
-        fields.finish();
+        let Writer { out, depth, follow } = self.variant(variant)?;
+        value
+            .serialize(Writer { out, depth, follow })
+            .map_err(|error| error.inside(Segment::Key(variant.to_owned())))?;
+        out.push('}');
         Ok(())
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Sequence<'o>, EncodeError> {
-        self.open('[')
+        self.elements()
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Sequence<'o>, EncodeError> {
-        self.open('[')
+        self.elements()
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Sequence<'o>, EncodeError> {
-        self.open('[')
+        self.elements()
     }
 
     fn serialize_tuple_variant(
@@ -242,21 +306,19 @@ impl<'o> Serializer for Writer<'o> {
         variant: &'static str,
         _: usize,
     ) -> Result<Sequence<'o>, EncodeError> {
-        let Fields { out, depth, .. } = self.members()?;
-        write_string(out, variant);
-        out.push(':');
-        let inner = Writer { out, depth }.open('[')?;
-        Ok(Sequence { close: "]}", ..inner })
+        Ok(Sequence { close: "]}", ..self.variant(variant)?.elements()? })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Entries<'o>, EncodeError> {
-        let Sequence { out, depth, .. } = self.open('{')?;
-        Ok(Entries { out, depth, entries: Vec::new(), key: None })
+        let (out, depth, follow) = self.open('{')?;
+        Ok(Entries { out, depth, follow: follow.unsure(), entries: Vec::new(), key: None })
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'o>, EncodeError> {
         if name == NUMBER || name == RAW {
-            return Ok(Fields { out: self.out, depth: self.depth, count: 0, close: "", verbatim: true });
+            let follow = self.follow.unsure();
+            let (out, depth) = (self.out, self.depth);
+            return Ok(Fields { out, depth, follow, follows: None, count: 0, close: "", verbatim: true });
         }
         self.members()
     }
@@ -268,11 +330,7 @@ impl<'o> Serializer for Writer<'o> {
         variant: &'static str,
         _: usize,
     ) -> Result<Fields<'o>, EncodeError> {
-        let Fields { out, depth, .. } = self.members()?;
-        write_string(out, variant);
-        out.push(':');
-        let inner = Writer { out, depth }.members()?;
-        Ok(Fields { close: "}}", ..inner })
+        Ok(Fields { close: "}}", ..self.variant(variant)?.members()? })
     }
 }
 
@@ -280,6 +338,8 @@ impl<'o> Serializer for Writer<'o> {
 struct Sequence<'o> {
     out: &'o mut String,
     depth: usize,
+    follow: Follow<'o>,
+    follows: Option<quick::Elements<'o>>,
     count: usize,
     close: &'static str,
 }
@@ -292,11 +352,14 @@ impl Sequence<'_> {
         let index = self.count;
         self.count += 1;
         value
-            .serialize(Writer { out: self.out, depth: self.depth })
+            .serialize(Writer { out: self.out, depth: self.depth, follow: self.follow })
             .map_err(|error| error.inside(Segment::Index(index)))
     }
 
     fn finish(self) {
+        if self.follows.is_some_and(|elements| !elements.takes_count(self.count)) {
+            self.follow.sure.set(false);
+        }
         self.out.push_str(self.close);
     }
 }
@@ -328,6 +391,8 @@ sequence! {
 struct Fields<'o> {
     out: &'o mut String,
     depth: usize,
+    follow: Follow<'o>,
+    follows: Option<quick::Members<'o>>,
     count: usize,
     close: &'static str,
     /// The only field is JSON text already.
@@ -351,12 +416,19 @@ impl Fields<'_> {
         self.count += 1;
         write_string(self.out, name);
         self.out.push(':');
+        let follow = match &mut self.follows {
+            Some(members) => self.follow.at(members.find(|declared| declared == name).map(|found| found.expected)),
+            None => self.follow,
+        };
         value
-            .serialize(Writer { out: self.out, depth: self.depth })
+            .serialize(Writer { out: self.out, depth: self.depth, follow })
             .map_err(|error| error.inside(Segment::Key(name.to_owned())))
     }
 
     fn finish(self) {
+        if self.follows.is_some_and(|members| !members.finish()) {
+            self.follow.sure.set(false);
+        }
         self.out.push_str(self.close);
     }
 }
@@ -385,6 +457,7 @@ fields!(SerializeStruct SerializeStructVariant);
 struct Entries<'o> {
     out: &'o mut String,
     depth: usize,
+    follow: Follow<'o>,
     entries: Vec<(String, String)>,
     key: Option<String>,
 }
@@ -407,7 +480,7 @@ impl SerializeMap for Entries<'_> {
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
         let key = self.key.take().unwrap_or_default();
         let mut text = String::new();
-        match value.serialize(Writer { out: &mut text, depth: self.depth }) {
+        match value.serialize(Writer { out: &mut text, depth: self.depth, follow: self.follow }) {
             Ok(()) => {
                 self.entries.push((key, text));
                 Ok(())
