@@ -171,7 +171,7 @@ fn refused(state: Box<State>, problems: Problems) -> Ending {
         "raw arguments: not kept, since some of the tool's arguments are secret".to_owned()
     } else {
         let raw = state.call.arguments.to_string_lossy();
-        format!("raw arguments: {}", text::shown(text::head(&raw, KEPT), KEPT))
+        ["raw arguments: ", &text::visible(text::head(&raw, KEPT), KEPT)].concat()
     };
     let error = if state.call.truncated {
         ToolArgsError::truncated(state.tool().name(), problems)

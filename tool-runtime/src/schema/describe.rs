@@ -54,6 +54,9 @@ pub(super) fn plain(graph: &Graph, plain: &Plain) -> String {
     if plain.types == Types::NONE {
         return "nothing at all".to_owned();
     }
+    if plain.types.both(Types::NUMBER) == plain.types {
+        return number(plain);
+    }
     let kinds: Vec<String> = plain
         .types
         .names()

@@ -10,14 +10,22 @@ fn is_deceptive(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// `text` on one line, with control, bidirectional and invisible characters escaped as
-/// `\u{202e}`, and cut to at most `limit` characters of the original.
+/// `text` on one line, as it may stand between quotes: quotes, control, bidirectional and invisible
+/// characters escaped as `\u{202e}`, and cut to at most `limit` characters of the original.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
+    escaped(text, limit, |c| matches!(c, '"' | '\\'))
+}
+
+/// As [`shown`], but for a text that stands alone: its quotes stay.
+pub(crate) fn visible(text: &str, limit: usize) -> String {
+    escaped(text, limit, |_| false)
+}
+
+fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len().min(limit) + 16);
     let mut plain = 0;
     for (count, (at, c)) in text.char_indices().enumerate() {
-        let is_plain = matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
-        if is_plain && count < limit {
+        if matches!(c, ' '..='~') && !quotes(c) && count < limit {
             continue;
         }
         out.push_str(&text[plain..at]);
@@ -27,7 +35,7 @@ pub(crate) fn shown(text: &str, limit: usize) -> String {
             return out;
         }
         match c {
-            '"' | '\\' => out.extend(['\\', c]),
+            c if quotes(c) => out.extend(['\\', c]),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),

@@ -320,6 +320,9 @@ impl<'g, 't> Walker<'g, 't> {
     #[cold]
     fn refuse(&mut self, place: &Place<'_>, refusal: Refusal, start: usize, marks: Marks) -> Walk {
         let raw = self.cursor.slice_from(start);
+        if !self.probing {
+            self.out.pass(self.cursor.offset());
+        }
         // A secret may stand a level too high.
         let secret = marks.secret || marks.hidden || (refusal.holds_more && self.graph.has_secrets);
         self.problem(place, || What::Unexpected {

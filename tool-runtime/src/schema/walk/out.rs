@@ -41,6 +41,13 @@ impl<'t> Out<'t> {
         }
     }
 
+    /// Passes over a refused value: what is written after it is of no use, so it needs no copy.
+    pub(super) fn pass(&mut self, end: usize) {
+        if self.owned.is_none() {
+            self.taken = end;
+        }
+    }
+
     fn copy_over(&mut self, start: usize, end: usize) {
         let text = self.text;
         self.own().push_str(&text[start..end]);
