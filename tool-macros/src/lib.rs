@@ -98,6 +98,15 @@ use proc_macro::TokenStream;
 /// as a `Vec<T>`, `&T` as a `T`. A default or example that is a string literal makes whatever can be made from
 /// one. Leading underscores are not part of an argument's name: `_dry_run` is `dry_run` to the model.
 ///
+/// # The body
+///
+/// The future of an async function has to be `Send`: what isn't, such as an `Rc`, can't be held over an `.await`.
+/// Drop it before, or do that part in a sync function. With closures that borrow inside of streams the compiler may
+/// not see that a future is `Send` ("not general enough"); owned items (`into_iter()`) or a boxed stream help.
+///
+/// A sync function may block, and runs on the runtime's blocking pool, unless it is `inline`. It can't be stopped:
+/// after its budget the call ends, and its result says that the body may still be running.
+///
 /// # Labels
 ///
 /// Doc lines that start with `[required]`, `[confirm]` or `[notice]` are the provider's checklist. They stay in

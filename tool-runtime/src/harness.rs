@@ -18,6 +18,9 @@ use crate::registry::Registry;
 ///
 /// A registry and a policy are all that it needs. Everything else has a safe default: nobody is
 /// asked, so what has to be asked does not run; verdicts are kept in memory.
+///
+/// A panic of a tool, a policy, an approver, a ledger or a renderer is caught and ends its own call
+/// alone. With `panic = "abort"` nothing can be caught: the process ends.
 pub struct Harness {
     registry: Registry,
     policy: Arc<dyn Policy>,

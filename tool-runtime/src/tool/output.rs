@@ -17,6 +17,11 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// A type that a tool can return: [`serde::Serialize`] and [`schemars::JsonSchema`].
 ///
 /// For a type of your own write [`#[tool_type]`](crate::tool_type) above it.
+///
+/// Text is shown as it is, everything else as JSON; maps and sets are put into order, so that equal
+/// values have equal texts. Bytes are written as a JSON array of numbers, as serde has them: nothing
+/// is lost, and a model can hardly read it. Return Base64 text instead, or show an image through the
+/// `project` hook and [`Block::Image`](crate::Block::Image).
 #[diagnostic::on_unimplemented(
     message = "a tool can't return `{Self}`: a model can't read it",
     label = "a model can't read this",
