@@ -151,6 +151,38 @@ fn every_keyword_is_enforced_or_refused() {
     }
 }
 
+/// Whether `null` is a value, and whether a default is right, is asked of all that is enforced.
+#[test]
+fn foreign_keywords_judge_defaults_and_what_null_means() {
+    let apart = json!({"allOf": [
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "array", "prefixItems": [{"minimum": 1}], "items": {}},
+    ]});
+    let member = |schema: &Value| {
+        let object = json!({"type": "object", "properties": {"w": schema}});
+        let lists = json!({"items": {"$ref": "#/$defs/lists"}, "not": {"const": 1}});
+        of(object, json!({"apart": apart, "lists": lists, "nothing": {"type": "null"}}))
+    };
+    for schema in [
+        json!({"$ref": "#/$defs/apart", "default": null}),
+        json!({"not": {"type": "null"}, "default": null}),
+        json!({"allOf": [{"not": {"$ref": "#/$defs/nothing"}}], "default": [1]}),
+        json!({"not": {"$ref": "#/$defs/apart"}, "default": null}),
+        json!({"$ref": "#/$defs/lists", "default": [[2]]}),
+    ] {
+        let schema = member(&schema);
+        assert_eq!(registered(&schema).is_some(), cfg!(feature = "jsonschema"), "{schema}");
+        holds(&schema, &[r#"{"w":null}"#, "{}", r#"{"w":[1,2]}"#, r#"{"w":[0,3]}"#]);
+    }
+    for schema in [
+        json!({"not": {"type": "string"}, "default": "b"}),
+        json!({"$ref": "#/$defs/apart", "default": [0, 1]}),
+        json!({"items": {"$ref": "#/properties/v/properties/w"}, "not": {"const": 1}, "default": [[1]]}),
+    ] {
+        assert!(registered(&member(&schema)).is_none(), "{schema}");
+    }
+}
+
 #[test]
 fn branches_with_foreign_keywords_are_told_apart() {
     let patterns = json!({"oneOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^b"}]});

@@ -140,18 +140,20 @@ pub(crate) fn compile(schema: &Json, origin: Origin, purpose: Purpose) -> Compil
         links: HashMap::new(),
         foreign: Vec::new(),
         foreign_nodes: HashSet::new(),
+        defaulted: HashMap::new(),
         issues: Vec::new(),
         depth: 0,
     };
     let root = compiler.node(schema, "");
     compiler.refuse_endless_references();
     compiler.refuse_foreign_trials();
+    let parts = compiler.foreign_parts();
     let Compiler { nodes, mut foreign, mut issues, .. } = compiler;
     foreign.sort();
     foreign.dedup();
     let has_secrets = nodes.iter().any(|node| node.marks.secret);
     let mut graph = Graph { nodes, root, purpose, has_secrets };
-    settle_defaults(&mut graph, &mut issues);
+    settle_defaults(&mut graph, &parts, &mut issues);
     issues.sort_by(|a, b| a.pointer.cmp(&b.pointer).then_with(|| a.what.cmp(&b.what)));
     issues.dedup();
     Compiled { graph, foreign, issues }
@@ -166,6 +168,8 @@ struct Compiler<'a> {
     foreign: Vec<String>,
     /// Nodes of which the walker knows only a part.
     foreign_nodes: HashSet<NodeId>,
+    /// The schemas of members that have defaults.
+    defaulted: HashMap<NodeId, Json>,
     issues: Vec<Issue>,
     depth: usize,
 }
@@ -525,6 +529,9 @@ impl Compiler<'_> {
                     let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
                     let node = self.node(value, &place);
                     extra_required.retain(|other| other != name);
+                    if value.get("default").is_some() {
+                        self.defaulted.insert(node, value.clone());
+                    }
                     properties.push(Property {
                         name: name.as_str().into(),
                         aliases: hints::aliases(value).map(Into::into).collect(),

@@ -1,15 +1,17 @@
 //! What absent members are, brought into canonical form.
 
+use super::super::foreign::Parts;
 use super::super::node::{Graph, NodeId, Property, Shape};
 use super::super::text;
 use super::super::walk::canonical_at;
 use super::Issue;
 
 /// Brings defaults into canonical form, and learns what `null` means, once all nodes exist.
-pub(super) fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
+pub(super) fn settle_defaults(graph: &mut Graph, parts: &Parts, issues: &mut Vec<Issue>) {
     for node in 0..graph.nodes.len() {
         let taken = properties_of(graph, node, |graph, property| {
-            property.required || (property.default.is_some() && canonical_at(graph, property.node, "null").is_ok())
+            let takes_null = || canonical_at(graph, property.node, "null").is_ok() && parts.take(property.node, "null");
+            property.required || (property.default.is_some() && takes_null())
         });
         for (property, null_is_a_value) in properties_mut(graph, node).iter_mut().zip(taken) {
             property.null_is_a_value = null_is_a_value;
@@ -21,11 +23,16 @@ pub(super) fn settle_defaults(graph: &mut Graph, issues: &mut Vec<Issue>) {
             let settled = properties_of(graph, node, |graph, property| {
                 let text = property.default.as_deref().filter(|text| *text != "null")?;
                 let canonical = canonical_at(graph, property.node, text);
-                if let (Err(problem), true) = (&canonical, last) {
+                let problem = match &canonical {
+                    Ok(canonical) if parts.take(property.node, canonical) => None,
+                    Ok(_) => Some(String::new()),
+                    Err(problem) => Some(format!(": {problem}")),
+                };
+                if let (Some(problem), true) = (problem, last) {
                     let shown = text::shown(text, 80);
                     issues.push(Issue {
                         pointer: format!("…/properties/{}/default", property.name),
-                        what: format!("`{shown}` doesn't match its own schema: {problem}"),
+                        what: format!("`{shown}` doesn't match its own schema{problem}"),
                     });
                 }
                 if last && graph.holds_secret(property.node, canonical.as_deref().unwrap_or(text)) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::foreign::Parts;
 use super::super::node::{Marks, Node, NodeId, Plain, Shape, TYPE_SLOTS};
 use super::Compiler;
 
@@ -50,6 +51,13 @@ impl Compiler<'_> {
         if found {
             self.issue("", "forms that can't be told apart hold a keyword that only the `jsonschema` crate enforces");
         }
+    }
+
+    /// What judges the defaults that the walker can't judge alone.
+    pub(super) fn foreign_parts(&mut self) -> Parts {
+        let mut defaulted = std::mem::take(&mut self.defaulted);
+        defaulted.retain(|&node, _| !self.foreign_nodes.is_empty() && self.reaches_foreign(node));
+        Parts::new(self.document, &defaulted)
     }
 
     fn reaches_foreign(&self, start: NodeId) -> bool {
