@@ -232,20 +232,25 @@ fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// The tool `anything` gives a sound result for all hostile arguments.
+fn withstands(harness: &Harness) {
+    let mut slowest = (Duration::ZERO, String::new());
+    for (what, arguments) in hostile() {
+        let begun = Instant::now();
+        let mut settled = block_on(harness.run_settled([ToolCall::new("1", "anything", arguments)], None));
+        let took = begun.elapsed();
+        assert_eq!(settled.len(), 1, "{what}");
+        settled.drain(..).for_each(|settled| sound(&what, &settled, took));
+        slowest = slowest.max((took, what));
+    }
+    println!("slowest: {slowest:?}");
+}
+
 #[test]
 fn inv14_no_arguments_are_too_much() {
     on_a_small_stack(|| {
         let harness = Harness::new(registry([AnythingTool::host()]), AllowAll);
-        let mut slowest = (Duration::ZERO, String::new());
-        for (what, arguments) in hostile() {
-            let begun = Instant::now();
-            let mut settled = block_on(harness.run_settled([ToolCall::new("1", "anything", arguments)], None));
-            let took = begun.elapsed();
-            assert_eq!(settled.len(), 1, "{what}");
-            settled.drain(..).for_each(|settled| sound(&what, &settled, took));
-            slowest = slowest.max((took, what));
-        }
-        println!("slowest: {slowest:?}");
+        withstands(&harness);
     });
 }
 
@@ -263,13 +268,7 @@ fn inv14_no_arguments_are_too_much_for_a_written_schema() {
                 "$defs":{"tree":{"type":"object","properties":{"below":{"type":"array","items":{"$ref":"#/$defs/tree"}},"a":{"$ref":"#/$defs/tree"}}}}}"##,
         );
         let harness = Harness::new(registry([tool]), AllowAll).result_cap(2000);
-        for (what, arguments) in hostile() {
-            let begun = Instant::now();
-            let mut settled = block_on(harness.run_settled([ToolCall::new("1", "anything", arguments)], None));
-            let took = begun.elapsed();
-            assert_eq!(settled.len(), 1, "{what}");
-            settled.drain(..).for_each(|settled| sound(&what, &settled, took));
-        }
+        withstands(&harness);
     });
 }
 

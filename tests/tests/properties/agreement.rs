@@ -107,6 +107,19 @@ pub(crate) fn agree(accept: &Accept, tool: &str, shown: &Value, oracle: &Validat
     }
 }
 
+/// Checks values made of `choices` against a schema, if it can be registered.
+fn agree_on(parameters: &Value, choices: &[Vec<u16>]) {
+    if let Some(accept) = registered(parameters) {
+        let tool = accept.tools().remove(0);
+        let shown = parse(tool.schema().parameters());
+        let oracle = validator(&shown);
+        for choices in choices {
+            let tree = schema::arguments(&shown, &mut Tape::new(choices));
+            agree(&accept, tool.name(), &shown, &oracle, &tree);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(config(256))]
 
@@ -142,15 +155,7 @@ proptest! {
     #[test]
     fn i06_accepted_is_valid_for_schemas(described in tapes(240), values in proptest::collection::vec(tapes(60), 8)) {
         let parameters = schema::parameters(&mut Tape::new(&described));
-        if let Some(accept) = registered(&parameters) {
-            let tool = accept.tools().remove(0);
-            let shown = parse(tool.schema().parameters());
-            let oracle = validator(&shown);
-            for choices in values {
-                let tree = schema::arguments(&shown, &mut Tape::new(&choices));
-                agree(&accept, tool.name(), &shown, &oracle, &tree);
-            }
-        }
+        agree_on(&parameters, &values);
     }
 }
 
@@ -167,14 +172,6 @@ proptest! {
         let mut tape = Tape::new(&described);
         tape.foreign = true;
         let parameters = schema::parameters(&mut tape);
-        if let Some(accept) = registered(&parameters) {
-            let tool = accept.tools().remove(0);
-            let shown = parse(tool.schema().parameters());
-            let oracle = validator(&shown);
-            for choices in values {
-                let tree = schema::arguments(&shown, &mut Tape::new(&choices));
-                agree(&accept, tool.name(), &shown, &oracle, &tree);
-            }
-        }
+        agree_on(&parameters, &values);
     }
 }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::state::State;
 use crate::call::{Code, Content};
+use crate::tool::StoredResult;
 
 /// How a call ended, at whatever stage. Every ending settles the same way.
 #[derive(Debug)]
@@ -33,6 +34,11 @@ impl End {
     /// What an ending without an end would be: there is none.
     pub(super) fn lost() -> Self {
         End::new(Code::HostError, "The call could not be run.")
+    }
+
+    /// What reviews and presenters see of it.
+    pub(super) fn stored(&self) -> StoredResult {
+        StoredResult { code: self.code, content: self.content.clone(), is_error: self.code != Code::Ok }
     }
 }
 

@@ -37,7 +37,7 @@ impl Permit {
         let Permit(mut state) = self;
         let Some(args) = state.args.take() else {
             // A permit has arguments from its beginning to here.
-            return Outcome(Ending::of(state, End::new(Code::HostError, "The call could not be run.")));
+            return Outcome(Ending::of(state, End::lost()));
         };
         let tool = state.tool().clone();
         let budget = tool.timeout();

@@ -40,7 +40,7 @@ impl Outcome {
     #[must_use = "a call that isn't settled leaves the model without a result"]
     pub fn review(mut self, review: &dyn Review) -> Outcome {
         let end = self.0.end();
-        let seen = StoredResult { code: end.code, content: end.content.clone(), is_error: end.code != Code::Ok };
+        let seen = end.stored();
         let reviewed = caught(|| review.review(&seen)).unwrap_or_else(|panic| {
             tracing::error!(target: "tool_runtime", panic, "a review panicked; the result is withheld");
             Reviewed::Withhold(Content::text("The result was withheld. The tool ran; its effects may have happened."))

@@ -8,7 +8,7 @@ use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
 use crate::schema::{REDACTED, text};
-use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
+use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
 pub const DEFAULT_RESULT_CAP: usize = 100_000;
@@ -91,7 +91,9 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
         }
         _ => None,
     };
-    let secrets = if state.has_secrets() { state.tool().built().secrets(state.canonical()) } else { Vec::new() };
+    let has_detail = state.end.as_ref().is_some_and(|end| end.detail.is_some());
+    let secrets =
+        if has_detail && state.has_secrets() { state.tool().built().secrets(state.canonical()) } else { Vec::new() };
     let Some(end) = &mut state.end else { return (None, None) };
     if let Some(detail) = &mut end.detail {
         // A panic or a cause may quote what it was given.
@@ -103,9 +105,8 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
         finalize(tool, args.as_ref(), end);
     }
     let whole = cut(&mut end.content, cap, state.call.id.as_str());
-    let stored = || StoredResult { code: end.code, content: end.content.clone(), is_error: end.code != Code::Ok };
     let card = tool.as_ref().zip(args.as_ref()).zip(present).and_then(|((tool, args), present)| {
-        caught(|| present(args, &stored())).map_err(|panic| broken(tool, "present_result", &panic)).ok()
+        caught(|| present(args, &end.stored())).map_err(|panic| broken(tool, "present_result", &panic)).ok()
     });
     (card, whole)
 }

@@ -168,7 +168,7 @@ struct Compiler<'a> {
     foreign: Vec<String>,
     /// Nodes of which the walker knows only a part.
     foreign_nodes: HashSet<NodeId>,
-    /// The schemas of members that have defaults.
+    /// The schemas of members that have defaults, which only the `jsonschema` crate has a use for.
     defaulted: HashMap<NodeId, Json>,
     issues: Vec<Issue>,
     depth: usize,
@@ -529,7 +529,7 @@ impl Compiler<'_> {
                     let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
                     let node = self.node(value, &place);
                     extra_required.retain(|other| other != name);
-                    if value.get("default").is_some() {
+                    if cfg!(feature = "jsonschema") && value.get("default").is_some() {
                         self.defaulted.insert(node, value.clone());
                     }
                     properties.push(Property {

@@ -467,14 +467,7 @@ impl<'g, 't> Walker<'g, 't> {
         if compound && !self.probing {
             // It has to be in the set as it was given, too, before anything was filled in.
             let end = self.cursor.offset();
-            let (length, members, texts_needed) = (self.out.len(), self.members.len(), self.texts_needed);
-            self.cursor = Cursor::at(self.text, start);
-            self.probing = true;
-            let given = self.plain(plain, marks, place);
-            self.probing = false;
-            self.texts_needed = texts_needed;
-            self.out.truncate(length);
-            self.members.truncate(members);
+            let given = self.without_trace(start, |walker| walker.plain(plain, marks, place));
             self.cursor = Cursor::at(self.text, end);
             if given == Err(Stop::Refused) {
                 return self.refuse(place, Refusal::new(describe::words(words)), start, marks);
@@ -482,6 +475,20 @@ impl<'g, 't> Walker<'g, 't> {
             given?;
         }
         Ok(())
+    }
+
+    /// Walks what begins at `start`, and writes nothing. The cursor stays where the walk ended.
+    fn without_trace(&mut self, start: usize, walk: impl FnOnce(&mut Self) -> Walk) -> Walk {
+        let (written, members, probing) = (self.out.len(), self.members.len(), self.probing);
+        let texts_needed = self.texts_needed;
+        self.cursor = Cursor::at(self.text, start);
+        self.probing = true;
+        let walked = walk(self);
+        self.probing = probing;
+        self.texts_needed = texts_needed;
+        self.out.truncate(written);
+        self.members.truncate(members);
+        walked
     }
 
     fn string(&mut self, plain: &Plain, raw: &str, escaped: bool, marks: Marks, start: usize) -> Result<(), String> {

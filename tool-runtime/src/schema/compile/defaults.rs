@@ -23,12 +23,12 @@ pub(super) fn settle_defaults(graph: &mut Graph, parts: &Parts, issues: &mut Vec
             let settled = properties_of(graph, node, |graph, property| {
                 let text = property.default.as_deref().filter(|text| *text != "null")?;
                 let canonical = canonical_at(graph, property.node, text);
-                let problem = match &canonical {
+                let wrong = || match &canonical {
                     Ok(canonical) if parts.take(property.node, canonical) => None,
                     Ok(_) => Some(String::new()),
                     Err(problem) => Some(format!(": {problem}")),
                 };
-                if let (Some(problem), true) = (problem, last) {
+                if let Some(problem) = last.then(wrong).flatten() {
                     let shown = text::shown(text, 80);
                     issues.push(Issue {
                         pointer: format!("…/properties/{}/default", property.name),

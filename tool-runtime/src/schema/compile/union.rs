@@ -1,8 +1,7 @@
 //! Schemas of which one of several parts holds.
 
 use super::super::json::Json;
-use super::super::node::Extra;
-use super::super::node::{Marks, Node, NodeId, ObjectRules, Plain, Shape, TYPE_SLOTS, Tag, Types, Union};
+use super::super::node::{Extra, Marks, Node, NodeId, ObjectRules, Plain, Shape, TYPE_SLOTS, Tag, Types, Union};
 use super::{Compiler, MAX_BRANCHES, UnionOf, is_annotation};
 
 impl Compiler<'_> {

@@ -202,16 +202,7 @@ impl<'g, 't> Walker<'g, 't> {
         if let Some(&answer) = self.probes.get(&question) {
             return Ok(answer);
         }
-        let (written, members, probing) = (self.out.len(), self.members.len(), self.probing);
-        let texts_needed = self.texts_needed;
-        self.cursor = Cursor::at(self.text, start);
-        self.probing = true;
-        let walked = self.value(branch, marks, place);
-        self.probing = probing;
-        self.texts_needed = texts_needed;
-        self.out.truncate(written);
-        self.members.truncate(members);
-        let answer = match walked {
+        let answer = match self.without_trace(start, |walker| walker.value(branch, marks, place)) {
             Ok(()) => Ok(self.cursor.offset()),
             Err(Stop::Refused) => Err(self.reached),
             Err(stop) => return Err(stop),
