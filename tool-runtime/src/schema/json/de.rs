@@ -195,6 +195,15 @@ impl<'de> Reader<'de, '_> {
         };
         value.map_err(|error| error.at(start))
     }
+
+    fn wide_integer<T: std::str::FromStr>(&mut self) -> Result<T, DecodeError> {
+        match self.token()? {
+            Token::Number(digits) => {
+                digits.parse().map_err(|_| de::Error::custom("expected an integer of at most 128 bits"))
+            }
+            _ => Err(de::Error::custom("expected an integer")),
+        }
+    }
 }
 
 impl<'de> Deserializer<'de> for &mut Reader<'de, '_> {
@@ -247,24 +256,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de, '_> {
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let start = self.cursor.offset();
-        match self.token()? {
-            Token::Number(digits) => {
-                let number = digits.parse().map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
-                number.and_then(|number| visitor.visit_i128(number)).map_err(|error: DecodeError| error.at(start))
-            }
-            _ => Err(DecodeError { message: "expected an integer".to_owned(), offset: Some(start) }),
-        }
+        let number = self.wide_integer();
+        number.and_then(|number| visitor.visit_i128(number)).map_err(|error| error.at(start))
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let start = self.cursor.offset();
-        match self.token()? {
-            Token::Number(digits) => {
-                let number = digits.parse().map_err(|_| de::Error::custom("expected an integer of at most 128 bits"));
-                number.and_then(|number| visitor.visit_u128(number)).map_err(|error: DecodeError| error.at(start))
-            }
-            _ => Err(DecodeError { message: "expected an integer".to_owned(), offset: Some(start) }),
-        }
+        let number = self.wide_integer();
+        number.and_then(|number| visitor.visit_u128(number)).map_err(|error| error.at(start))
     }
 
     #[inline]
