@@ -5,9 +5,11 @@ mod content;
 mod errors;
 mod tool_call;
 mod tool_result;
+mod word;
 
 pub use code::Code;
 pub use content::{Block, Content};
 pub use errors::{ToolArgsError, ToolOutputError};
 pub use tool_call::{CallId, RawArguments, ToolCall};
 pub use tool_result::ToolResult;
+pub(crate) use word::Word;

@@ -1,11 +1,11 @@
 use std::fmt;
-use std::sync::Arc;
 
+use super::Word;
 use crate::schema::JsonPath;
 
 /// The identifier that a provider gave a call. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(Arc<str>);
+pub struct CallId(Word);
 
 impl CallId {
     /// The identifier as the provider wrote it.
@@ -14,9 +14,9 @@ impl CallId {
     }
 }
 
-impl<T: Into<Arc<str>>> From<T> for CallId {
+impl<T: AsRef<str>> From<T> for CallId {
     fn from(id: T) -> Self {
-        CallId(id.into())
+        CallId(id.as_ref().into())
     }
 }
 
@@ -43,7 +43,7 @@ impl serde::Serialize for CallId {
 #[derive(Clone, PartialEq, Eq)]
 pub struct ToolCall {
     pub(crate) id: CallId,
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Word,
     pub(crate) arguments: RawArguments,
     pub(crate) no_result: Vec<JsonPath>,
     pub(crate) truncated: bool,
@@ -58,10 +58,10 @@ impl ToolCall {
     /// let call = ToolCall::new("call_1", "get_weather", r#"{"city":"Paris"}"#);
     /// assert_eq!(call.name(), "get_weather");
     /// ```
-    pub fn new(id: impl Into<CallId>, name: impl Into<Arc<str>>, arguments: impl Into<RawArguments>) -> Self {
+    pub fn new(id: impl Into<CallId>, name: impl AsRef<str>, arguments: impl Into<RawArguments>) -> Self {
         ToolCall {
             id: id.into(),
-            name: name.into(),
+            name: name.as_ref().into(),
             arguments: arguments.into(),
             no_result: Vec::new(),
             truncated: false,

@@ -1,15 +1,13 @@
-use std::sync::Arc;
-
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{CallId, Content};
+use super::{CallId, Content, Word};
 use crate::schema::{ModelFacing, sealed::Sealed};
 
 /// What a model reads of one call: always exactly one, whatever happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     pub(crate) call_id: CallId,
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Word,
     pub(crate) content: Content,
     pub(crate) is_error: bool,
 }

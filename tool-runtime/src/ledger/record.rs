@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::call::{CallId, Code, Content};
+use crate::call::{CallId, Code, Content, Word};
 use crate::schema::Digest;
 use crate::tool::Card;
 
@@ -43,7 +43,7 @@ pub struct Verdict(VerdictParts);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct VerdictParts {
     pub(crate) call_id: CallId,
-    pub(crate) tool: Arc<str>,
+    pub(crate) tool: Word,
     pub(crate) definition: Digest,
     pub(crate) revision: u32,
     /// Canonical text with its secrets redacted.
@@ -126,7 +126,7 @@ pub struct Record(RecordParts);
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordParts {
     pub(crate) call_id: CallId,
-    pub(crate) tool: Arc<str>,
+    pub(crate) tool: Word,
     pub(crate) code: Code,
     /// The body had begun.
     pub(crate) started: bool,

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::State;
@@ -14,7 +15,7 @@ pub(super) struct End {
     pub(super) code: Code,
     pub(super) content: Content,
     /// Of a success: the value as JSON text.
-    pub(super) value: Option<String>,
+    pub(super) value: Option<Arc<str>>,
     pub(super) started: bool,
     pub(super) took: Duration,
     /// For the host alone.

@@ -18,7 +18,7 @@ pub const DEFAULT_RESULT_CAP: usize = 100_000;
 #[must_use = "the model waits for its result"]
 pub struct Settled {
     result: ToolResult,
-    value: Option<String>,
+    value: Option<Arc<str>>,
     record: Arc<Record>,
 }
 

@@ -213,9 +213,9 @@ impl Built {
     ///
     /// # Errors
     /// With the first place where it differs, and what is wrong there.
-    pub(crate) fn check_output(&self, text: String) -> Result<String, (JsonPath, String)> {
+    pub(crate) fn check_output(&self, text: Arc<str>) -> Result<Arc<str>, (JsonPath, String)> {
         match self.output.accept(&text, &[]) {
-            Ok(walked) => Ok(walked.recycle().unwrap_or(text)),
+            Ok(walked) => Ok(walked.recycle().map_or(text, Arc::from)),
             Err(problems) => Err(match problems.iter().next() {
                 Some(problem) => (problem.path().clone(), problem.for_output()),
                 None => (JsonPath::root(), "it does not match its schema".to_owned()),
@@ -224,12 +224,12 @@ impl Built {
     }
 
     /// What a model reads of a value: text as it is, everything else as JSON.
-    pub(super) fn narrate(&self, value: &str) -> Content {
+    pub(super) fn narrate(&self, value: &Arc<str>) -> Content {
         let text: Arc<str> = match Cursor::new(value).token() {
             Ok(Token::String { raw: "", .. }) => NO_OUTPUT.into(),
             Ok(Token::String { raw, escaped }) => Token::unescape(raw, escaped).into(),
             Ok(Token::Null) if self.output_is_null => NO_OUTPUT.into(),
-            _ => value.into(),
+            _ => Arc::clone(value),
         };
         Content::text(text)
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -37,7 +38,7 @@ pub trait ModelOutput: Sized {
 /// The JSON text of an output, and whether it is beyond doubt what its schema says; or why there is
 /// none.
 #[derive(Debug)]
-pub struct Written(Result<(String, bool), ser::EncodeError>);
+pub struct Written(Result<(Arc<str>, bool), ser::EncodeError>);
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ModelOutput for T {
@@ -92,7 +93,7 @@ pub(crate) enum BodyResult {
 #[derive(Debug)]
 pub(crate) struct Success {
     /// As JSON text.
-    pub(crate) value: String,
+    pub(crate) value: Arc<str>,
     pub(crate) content: Content,
 }
 
@@ -273,6 +274,6 @@ pub(super) fn reply(cx: &CallContext, written: Written, project: Option<&dyn Fn(
 impl Written {
     /// Of a dynamic tool: text that is JSON already.
     pub(super) fn text(text: String) -> Self {
-        Written(Ok((text, false)))
+        Written(Ok((text.into(), false)))
     }
 }

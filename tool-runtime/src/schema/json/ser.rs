@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::ser::{
     self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -62,19 +63,36 @@ impl ser::Error for EncodeError {
 /// If the value holds a number that isn't finite, nests too deeply, has keys that are no text, or
 /// its own `Serialize` fails.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<String, EncodeError> {
-    write_following(value, None).map(|(text, _)| text)
+    let mut out = String::with_capacity(128);
+    let sure = Cell::new(false);
+    value.serialize(Writer { out: &mut out, depth: 0, follow: Follow { expected: None, sure: &sure } })?;
+    Ok(out)
 }
 
 /// As [`write`], following a schema along: tells whether the value is beyond doubt what it says.
 pub(crate) fn write_following<T: Serialize + ?Sized>(
     value: &T,
     expected: Option<Expected<'_>>,
-) -> Result<(String, bool), EncodeError> {
-    let mut out = String::with_capacity(128);
+) -> Result<(Arc<str>, bool), EncodeError> {
+    // A value's own `Serialize` may come back here; it finds an empty buffer and leaves one.
+    let mut out = SCRATCH.take();
+    out.clear();
     let sure = Cell::new(expected.is_some());
     value.serialize(Writer { out: &mut out, depth: 0, follow: Follow { expected, sure: &sure } })?;
-    Ok((out, sure.get()))
+    let text = Arc::from(out.as_str());
+    if out.capacity() <= KEPT {
+        SCRATCH.set(out);
+    }
+    Ok((text, sure.get()))
 }
+
+thread_local! {
+    /// One buffer a thread: outputs are written often, and how long one gets is known at its end.
+    static SCRATCH: Cell<String> = const { Cell::new(String::new()) };
+}
+
+/// How large a buffer may be that is kept, in bytes.
+const KEPT: usize = 1 << 16;
 
 /// What a schema says of the value that is written. `None`: nobody asks, or it is unsure already.
 #[derive(Clone, Copy)]
