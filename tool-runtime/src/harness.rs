@@ -1,23 +1,28 @@
 //! The stages put together.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{ToolCall, ToolResult};
+use crate::call::{CallId, ToolCall, ToolResult, Word};
 use crate::checklist::Checklist;
+use crate::execute::{schedule, until};
 use crate::gate::{Approver, Guard, Policy};
 use crate::ledger::{Ledger, MemoryLedger};
 use crate::path::ask::ask;
+use crate::path::flight::{Flight, Landing};
 use crate::path::settle::DEFAULT_RESULT_CAP;
-use crate::path::{Asked, Ending, Loaded, Review, Settled};
+use crate::path::{Asked, Ending, Execution, Loaded, Review, Settled};
 use crate::registry::Registry;
 
 /// Runs what a model proposes: every call takes the whole path, and every call gets one result.
 ///
 /// A registry and a policy are all that it needs. Everything else has a safe default: nobody is
-/// asked, so what has to be asked does not run; verdicts are kept in memory.
+/// asked, so what has to be asked does not run; verdicts are kept in memory; only calls whose tools
+/// say so overlap.
 ///
 /// A panic of a tool, a policy, an approver, a ledger or a renderer is caught and ends its own call
 /// alone. With `panic = "abort"` nothing can be caught: the process ends.
@@ -28,24 +33,32 @@ pub struct Harness {
     approver: Option<Arc<dyn Approver>>,
     ledger: Arc<dyn Ledger>,
     checklist: Checklist,
+    execution: Execution,
     review: Option<Arc<dyn Review>>,
     loaded: Loaded,
     result_cap: usize,
+    room: NonZeroUsize,
 }
+
+/// How many calls of a turn may run at a time, unless the host says otherwise.
+const DEFAULT_ROOM: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
 
 impl Harness {
     /// There is no harness without a policy.
     pub fn new(registry: Registry, policy: impl Policy + 'static) -> Self {
+        let ledger: Arc<dyn Ledger> = Arc::new(MemoryLedger::default());
         Harness {
             registry,
             policy: Arc::new(policy),
             guards: Vec::new(),
             approver: None,
-            ledger: Arc::new(MemoryLedger::default()),
+            execution: Execution::new().ledger(Arc::clone(&ledger)),
+            ledger,
             checklist: Checklist::new(),
             review: None,
             loaded: Loaded::new(),
             result_cap: DEFAULT_RESULT_CAP,
+            room: DEFAULT_ROOM,
         }
     }
 
@@ -67,6 +80,7 @@ impl Harness {
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger + 'static) -> Self {
         self.ledger = Arc::new(ledger);
+        self.execution = self.execution.ledger(Arc::clone(&self.ledger));
         self
     }
 
@@ -91,14 +105,43 @@ impl Harness {
         self
     }
 
+    /// Sets how many calls of a turn may run at a time: 10, unless it is set. Which ones may overlap
+    /// at all their tools say (`concurrency_safe`, `reads`, `writes`).
+    #[must_use]
+    pub fn max_concurrent(mut self, calls: NonZeroUsize) -> Self {
+        self.room = calls;
+        self
+    }
+
+    /// Sets how long a body that watches its token may go on after it was told to stop: see
+    /// [`Execution::grace`].
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.execution = self.execution.grace(grace);
+        self
+    }
+
+    /// Sets how many blocking bodies may still run although their calls were given up: see
+    /// [`Execution::max_abandoned`].
+    #[must_use]
+    pub fn max_abandoned(mut self, bodies: usize) -> Self {
+        self.execution = self.execution.max_abandoned(bodies);
+        self
+    }
+
     /// The tools.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
     /// Runs the calls of one turn and gives one result a call, in their order.
+    ///
+    /// When the future is dropped, nothing of the turn goes on but blocking bodies, which can't be
+    /// stopped, and the ledger is told of every call. Whoever wants results then, too, makes a
+    /// [`turn`](Self::turn).
     pub async fn run(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
-        self.turn(calls, None, Settled::into_result).await
+        let landing = Landing::new(&self.ledger, self.result_cap);
+        self.fly(&landing, calls, None, Settled::into_result).await
     }
 
     /// As [`run`](Self::run), with the records beside the results. `token` asks running bodies to
@@ -108,73 +151,222 @@ impl Harness {
         calls: impl IntoIterator<Item = ToolCall>,
         token: Option<CancellationToken>,
     ) -> Vec<Settled> {
-        self.turn(calls, token, |settled| settled).await
+        let landing = Landing::new(&self.ledger, self.result_cap);
+        self.fly(&landing, calls, token, |settled| settled).await
     }
 
-    async fn turn<T>(
+    /// The calls of one turn, which can be cancelled, and which have a result each even if the
+    /// future that runs them is dropped.
+    pub fn turn(&self, calls: impl IntoIterator<Item = ToolCall>) -> Turn<'_> {
+        let calls: Vec<ToolCall> = calls.into_iter().collect();
+        Turn {
+            harness: self,
+            heads: calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect(),
+            settled: calls.iter().map(|_| None).collect(),
+            calls,
+            landing: Landing::new(&self.ledger, self.result_cap),
+            token: CancellationToken::new(),
+        }
+    }
+
+    async fn fly<T: Send>(
         &self,
+        landing: &Landing<'_>,
         calls: impl IntoIterator<Item = ToolCall>,
         token: Option<CancellationToken>,
         keep: fn(Settled) -> T,
     ) -> Vec<T> {
+        let token = token.as_ref();
         let calls = calls.into_iter();
         let mut judged = Vec::with_capacity(calls.size_hint().0);
-        for call in calls {
-            judged.push(self.judge(call).await);
+        for (position, call) in calls.enumerate() {
+            let mut flight = Flight::new(landing, position, &call);
+            let asked = self.judge(&mut flight, call, token).await;
+            judged.push((flight, asked));
         }
-        if judged.iter().any(|call| call.as_ref().is_ok_and(Asked::has_to_ask)) {
-            judged = self.ask_together(judged).await;
+        if judged.iter().any(|(_, call)| call.as_ref().is_ok_and(Asked::has_to_ask)) {
+            judged = self.ask_together(judged, token).await;
         }
-        let mut settled = Vec::with_capacity(judged.len());
-        for call in judged {
-            let ending = match call {
-                Ok(asked) => self.carry_out(asked, token.clone()).await,
-                Err(ending) => ending,
-            };
-            settled.push(keep(ending.settle(&*self.ledger, self.result_cap).await));
+        if judged.len() == 1 {
+            // What most turns are needs no schedule.
+            let mut settled = Vec::with_capacity(1);
+            for call in judged {
+                let flight = self.carry_out(call, token).await;
+                settled.push(keep(flight.settle(self.review.as_deref()).await));
+            }
+            return settled;
         }
-        settled
+        schedule(
+            judged,
+            self.room,
+            |(_, call)| call.as_ref().map_or_else(|_| Asked::touches_nothing(), Asked::access),
+            |call| self.carry_out(call, token),
+            |flight: Flight<'_>| async { keep(flight.settle(self.review.as_deref()).await) },
+        )
+        .await
     }
 
-    async fn judge(&self, call: ToolCall) -> Result<Asked, Ending> {
-        let accepted = self.registry.resolve(call, &self.loaded)?.accept()?;
-        let decided = accepted.check(&self.checklist).await.decide(&*self.policy, &self.guards);
-        Ok(Asked::Decided(decided))
+    async fn judge(
+        &self,
+        flight: &mut Flight<'_>,
+        call: ToolCall,
+        token: Option<&CancellationToken>,
+    ) -> Result<Asked, Ending> {
+        let proposed = self.registry.resolve(call, &self.loaded)?;
+        flight.resolved(proposed.tool());
+        let checked = proposed.accept()?.check(&self.checklist).await;
+        if is_cancelled(token) {
+            return Ok(Asked::Decided(checked.cancelled()));
+        }
+        let decided = checked.decide(&*self.policy, &self.guards);
+        Ok(Asked::Decided(if is_cancelled(token) { decided.cancelled() } else { decided }))
     }
 
     /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
-    async fn ask_together(&self, judged: Vec<Result<Asked, Ending>>) -> Vec<Result<Asked, Ending>> {
+    async fn ask_together<'t>(
+        &self,
+        judged: Vec<(Flight<'t>, Result<Asked, Ending>)>,
+        token: Option<&CancellationToken>,
+    ) -> Vec<(Flight<'t>, Result<Asked, Ending>)> {
         let mut waiting = Vec::new();
         let mut places = Vec::with_capacity(judged.len());
-        for call in judged {
+        for (flight, call) in judged {
             match call {
                 Ok(Asked::Decided(decided)) => {
                     waiting.push(decided);
-                    places.push(None);
+                    places.push((flight, None));
                 }
-                other => places.push(Some(other)),
+                other => places.push((flight, Some(other))),
             }
         }
-        let mut asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards).await.into_iter();
-        places.into_iter().filter_map(|place| place.or_else(|| asked.next().map(Ok))).collect()
+        let asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards, token).await;
+        let mut asked = asked.into_iter();
+        places
+            .into_iter()
+            .filter_map(|(flight, place)| Some((flight, place.or_else(|| asked.next().map(Ok))?)))
+            .collect()
     }
 
     /// From the answer to the outcome.
-    async fn carry_out(&self, asked: Asked, token: Option<CancellationToken>) -> Ending {
-        let permit = match asked.record(&*self.ledger).await.and_then(crate::path::Recorded::permit) {
-            Ok(permit) => permit,
-            Err(ending) => return ending,
+    async fn carry_out<'t>(
+        &self,
+        (mut flight, call): (Flight<'t>, Result<Asked, Ending>),
+        token: Option<&CancellationToken>,
+    ) -> Flight<'t> {
+        let asked = match call {
+            Ok(asked) => asked,
+            Err(ending) => return flight.ended(ending),
         };
-        let outcome = permit.execute(token).await;
-        match &self.review {
-            Some(review) => outcome.review(&**review).into(),
-            None => outcome.into(),
+        if !self.execution.is_clear() {
+            let access = asked.access();
+            match until(token, self.execution.clear_of(access, flight.budget())).await {
+                Some(true) => {}
+                Some(false) => return flight.busy(),
+                None => return flight.cut_short(),
+            }
         }
+        let recorded = match until(token, asked.record(&*self.ledger)).await {
+            Some(Ok(recorded)) => recorded,
+            Some(Err(ending)) => return flight.ended(ending),
+            None => return flight.cut_short(),
+        };
+        flight.recorded(recorded.shared_verdict());
+        let permit = match recorded.permit() {
+            Ok(permit) => permit,
+            Err(ending) => return flight.ended(ending),
+        };
+        flight.started();
+        let outcome = permit.execute_under(&self.execution, token.cloned()).await;
+        flight.ended(outcome.into())
     }
+}
+
+fn is_cancelled(token: Option<&CancellationToken>) -> bool {
+    token.is_some_and(CancellationToken::is_cancelled)
 }
 
 impl fmt::Debug for Harness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Harness").field("registry", &self.registry).finish_non_exhaustive()
+    }
+}
+
+/// The calls of one turn, on their way to one result each.
+///
+/// ```
+/// # use tool_runtime::{AllowAll, Harness, Registry, ToolCall};
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// # let harness = Harness::new(Registry::builder().build().unwrap(), AllowAll);
+/// let mut turn = harness.turn([ToolCall::new("call_1", "add", r#"{"a": 1}"#)]);
+/// let stop = turn.token();
+/// // `stop.cancel()`, from anywhere, ends the turn; so does dropping the future of `run`.
+/// turn.run().await;
+/// assert_eq!(turn.results().len(), 1);
+/// # });
+/// ```
+pub struct Turn<'h> {
+    harness: &'h Harness,
+    calls: Vec<ToolCall>,
+    heads: Vec<(CallId, Word)>,
+    settled: Vec<Option<Settled>>,
+    landing: Landing<'h>,
+    token: CancellationToken,
+}
+
+impl Turn<'_> {
+    /// Has the turn cancelled when `token` is.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: &CancellationToken) -> Self {
+        self.token = token.child_token();
+        self
+    }
+
+    /// Cancels the turn: what hasn't begun won't, and what runs is told to stop.
+    pub fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+
+    /// Runs the calls. Once they have run, it does nothing.
+    pub async fn run(&mut self) {
+        let calls = std::mem::take(&mut self.calls);
+        if calls.is_empty() {
+            return;
+        }
+        let token = Some(self.token.clone());
+        let settled = self.harness.fly(&self.landing, calls, token, |settled| settled).await;
+        self.settled = settled.into_iter().map(Some).collect();
+    }
+
+    /// What the model reads: one result a call, in their order, however far the calls came.
+    pub fn results(&mut self) -> Vec<ToolResult> {
+        self.settled().into_iter().map(Settled::into_result).collect()
+    }
+
+    /// As [`results`](Self::results), with the records.
+    pub fn settled(&mut self) -> Vec<Settled> {
+        self.calls.clear();
+        self.collect_lost();
+        for (position, (id, name)) in self.heads.iter().enumerate() {
+            if self.settled[position].is_none() {
+                // It was never begun. Dropped here, it ends.
+                drop(Flight::new(&self.landing, position, &ToolCall::of_parts(id.clone(), name.clone())));
+            }
+        }
+        self.collect_lost();
+        self.settled.iter().flatten().cloned().collect()
+    }
+
+    fn collect_lost(&mut self) {
+        for (position, settled) in self.landing.take_lost() {
+            if let Some(slot) = self.settled.get_mut(position) {
+                slot.get_or_insert(settled);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("calls", &self.heads).finish_non_exhaustive()
     }
 }

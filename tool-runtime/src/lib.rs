@@ -72,8 +72,8 @@ pub use checklist::{Checklist, Party, Report, Unknown};
 pub use gate::{
     AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
 };
-pub use harness::Harness;
-pub use ledger::{Entry, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
+pub use harness::{Harness, Turn};
+pub use ledger::{Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     DeclaredTool, Digest, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,

@@ -442,7 +442,8 @@ async fn b58_every_call_has_one_result_however_the_turn_ends() {
         outline(&settled),
         [
             ("1", Code::CancelledBeforeStart, false),
-            ("denied", Code::Denied, false),
+            // Nobody was asked what he thinks of it.
+            ("denied", Code::CancelledBeforeStart, false),
             ("slow", Code::CancelledBeforeStart, false),
             ("4", Code::CancelledBeforeStart, false),
             ("5", Code::UnknownTool, false),

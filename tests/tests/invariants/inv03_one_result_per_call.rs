@@ -207,7 +207,7 @@ async fn cancels(#[host] turn: CancellationToken) -> u8 {
     std::future::pending().await
 }
 
-/// Cancels its own turn, and ends well all the same.
+/// Cancels its own turn, and ends well all the same: too late.
 #[tool(host(inline))]
 fn cancels_and_ends(#[host] turn: &CancellationToken) -> u8 {
     turn.cancel();
@@ -216,7 +216,7 @@ fn cancels_and_ends(#[host] turn: &CancellationToken) -> u8 {
 
 #[tokio::test]
 async fn inv03_a_cancelled_turn_still_answers_every_call() {
-    for (first, code) in [("cancels", Code::Cancelled), ("cancels_and_ends", Code::Ok)] {
+    for first in ["cancels", "cancels_and_ends"] {
         let turn = CancellationToken::new();
         let tools = [WayTool::host(), BlockingTool::host(), CancelsTool::host(), CancelsAndEndsTool::host()];
         let registry = Registry::builder().tools(tools).state(turn.clone()).build();
@@ -238,7 +238,7 @@ async fn inv03_a_cancelled_turn_still_answers_every_call() {
             ends,
             [
                 ("1", Code::Ok, true),
-                ("2", code, true),
+                ("2", Code::Cancelled, true),
                 ("3", Code::CancelledBeforeStart, false),
                 ("4", Code::InvalidArguments, false),
                 ("5", Code::CancelledBeforeStart, false),

@@ -54,7 +54,7 @@ async fn permitted(
 ) -> Result<Permit, Ending> {
     let accepted = registry.resolve(call, &Loaded::new())?.accept()?;
     let decided = accepted.check(&Checklist::new()).await.decide(policy, guards);
-    let mut asked = ask::ask(vec![decided], approver, policy, guards).await;
+    let mut asked = ask::ask(vec![decided], approver, policy, guards, None).await;
     let asked = asked.pop().unwrap_or_else(|| panic!("one asked, none came back"));
     assert!(asked_is_alone(&asked));
     asked.record(ledger).await?.permit()

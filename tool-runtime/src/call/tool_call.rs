@@ -68,6 +68,11 @@ impl ToolCall {
         }
     }
 
+    /// A call of which only this is left.
+    pub(crate) fn of_parts(id: CallId, name: Word) -> Self {
+        ToolCall { id, name, arguments: RawArguments::absent(), no_result: Vec::new(), truncated: false }
+    }
+
     /// Adds the paths for which the model reports that it found no value. A required argument at
     /// such a path is a question to answer, not an error.
     #[must_use]

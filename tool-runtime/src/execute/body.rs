@@ -1,15 +1,17 @@
 use std::cell::Cell;
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::tool::{Body, BodyResult, CallContext, CatchPanic, Reply, Run, caught};
+use super::abandoned::{Abandoned, Thread};
+use crate::tool::{Access, Body, BodyResult, CallContext, CatchPanic, Reply, Run, caught};
 
 /// How a body ended.
+#[derive(Debug)]
 pub(crate) enum Ended {
     /// By itself.
     Body(BodyResult),
@@ -21,112 +23,209 @@ pub(crate) enum Ended {
     Cancelled { still_running: bool },
     /// Somebody cancelled it before it had begun.
     CancelledBeforeStart,
+    /// Too many that were given up still run.
+    Busy,
     /// The host can't run it.
     NotRun(String),
 }
 
-/// Runs a body within its budget. The first cause ends it.
+/// What a body has to keep to.
+pub(crate) struct Limits<'a> {
+    pub(crate) begun: std::time::Instant,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) token: Option<&'a CancellationToken>,
+    /// How long a body that watches its token may go on after it was told to stop.
+    pub(crate) grace: Duration,
+    pub(crate) abandoned: &'a Abandoned,
+}
+
+/// Of a body that may block its thread.
+pub(crate) struct Blocking {
+    pub(crate) access: Access,
+    /// What is done if it ends after its call has.
+    pub(crate) late: Box<dyn FnOnce() + Send>,
+}
+
+/// What stopped a body: the first cause, and no other.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
+    Budget(Duration),
+    Token,
+}
+
+/// Runs a body within its limits. The first cause ends it.
 pub(crate) async fn run_body(
     run: Run,
     body: Body,
-    begun: std::time::Instant,
-    budget: Option<Duration>,
-    token: Option<&CancellationToken>,
+    limits: Limits<'_>,
+    blocking: Option<Blocking>,
     cx: &CallContext,
 ) -> Ended {
-    if token.is_some_and(CancellationToken::is_cancelled) {
+    if limits.token.is_some_and(CancellationToken::is_cancelled) {
         return Ended::CancelledBeforeStart;
     }
     // A budget that ends after all time is no bound.
-    let budget = budget.filter(|budget| begun.checked_add(*budget).is_some());
-    if let (Some(_), Run::Async(_) | Run::Dynamic(_) | Run::Blocking(_)) = (budget, &run) {
+    let budget = limits.budget.filter(|budget| limits.begun.checked_add(*budget).is_some());
+    let limits = Limits { budget, ..limits };
+    if budget.is_some() && !matches!(run, Run::Inline(_)) {
         // Before the body begins: without a timer it must not.
         if let Err(why) = timers() {
             return Ended::NotRun(why);
         }
     }
-    let (running, blocking) = match run {
-        Run::Async(start) => (caught(|| start(body)).map(CatchPanic::new), false),
-        Run::Dynamic(start) => (caught(|| start(body)).map(CatchPanic::new), false),
+    let begun = match run {
+        Run::Async(start) => caught(|| start(body)),
+        Run::Dynamic(start) => caught(|| start(body)),
         // Neither a budget nor a cancellation can interrupt what never yields.
-        Run::Inline(call) => return finished(caught(|| call(body))),
-        Run::Blocking(call) => match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => {
-                let task = runtime.spawn_blocking(move || caught(|| call(body)));
-                let joined: std::pin::Pin<Box<dyn Future<Output = Reply> + Send>> = Box::pin(async move {
-                    match task.await {
-                        Ok(Ok(reply)) => reply,
-                        // Said again, so that it is caught like any other.
-                        Ok(Err(panic)) => std::panic::resume_unwind(Box::new(panic)),
-                        Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
-                    }
-                });
-                (Ok(CatchPanic::new(joined)), true)
-            }
-            Err(error) => return Ended::NotRun(format!("a blocking tool needs a tokio runtime: {error}")),
-        },
-    };
-    let running = match running {
-        Ok(running) => running,
-        Err(panic) => return Ended::Panicked(panic),
-    };
-    let ended = within(running, begun.into(), budget, token).await;
-    match ended {
-        Ok(reply) => finished(reply),
-        Err(stopped) => {
-            cx.cancel();
-            match stopped {
-                Stopped::Budget(budget) => Ended::TimedOut { budget, still_running: blocking },
-                Stopped::Token => Ended::Cancelled { still_running: blocking },
-            }
+        Run::Inline(call) => {
+            let reply = caught(|| call(body));
+            let stop = limits.token.filter(|token| token.is_cancelled()).map(|_| Stop::Token);
+            return ended(stop, Some(reply), false);
         }
-    }
-}
-
-fn finished(reply: Result<Reply, String>) -> Ended {
-    match reply {
-        Ok(Reply(result)) => Ended::Body(result),
+        Run::Blocking(call) => return run_blocking(call, body, limits, blocking, cx).await,
+    };
+    match begun {
+        Ok(running) => {
+            let (stop, reply) = within(CatchPanic::new(running), &limits, cx).await;
+            ended(stop, reply, false)
+        }
         Err(panic) => Ended::Panicked(panic),
     }
 }
 
-enum Stopped {
-    Budget(Duration),
-    Token,
+async fn run_blocking(
+    call: fn(Body) -> Reply,
+    body: Body,
+    limits: Limits<'_>,
+    blocking: Option<Blocking>,
+    cx: &CallContext,
+) -> Ended {
+    let runtime = match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => runtime,
+        Err(error) => return Ended::NotRun(format!("a blocking tool needs a tokio runtime: {error}")),
+    };
+    if limits.abandoned.is_full() {
+        return Ended::Busy;
+    }
+    let (access, late) = blocking.map_or((Access::Exclusive, None), |Blocking { access, late }| (access, Some(late)));
+    let (thread, end) = Thread::pair(late);
+    let task = runtime.spawn_blocking(move || {
+        let reply = caught(|| call(body));
+        drop(end);
+        reply
+    });
+    let joined: Pin<Box<dyn Future<Output = Reply> + Send>> = Box::pin(async move {
+        match task.await {
+            Ok(Ok(reply)) => reply,
+            // Said again, so that it is caught like any other.
+            Ok(Err(panic)) => std::panic::resume_unwind(Box::new(panic)),
+            Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
+        }
+    });
+    // If the call itself is dropped, its thread is given up like any other.
+    let left = GivenUp { thread: Some(thread), abandoned: limits.abandoned, access: Some(access), cx };
+    let (stop, reply) = within(CatchPanic::new(joined), &limits, cx).await;
+    match reply {
+        Some(reply) => {
+            left.forget();
+            ended(stop, Some(reply), true)
+        }
+        None => {
+            drop(left);
+            ended(stop, None, true)
+        }
+    }
 }
 
+/// Gives a blocking body up unless it is told not to.
+struct GivenUp<'a> {
+    thread: Option<Thread>,
+    abandoned: &'a Abandoned,
+    access: Option<Access>,
+    cx: &'a CallContext,
+}
+
+impl GivenUp<'_> {
+    fn forget(mut self) {
+        self.thread = None;
+    }
+}
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        if let (Some(thread), Some(access)) = (self.thread.take(), self.access.take()) {
+            self.cx.cancel();
+            thread.give_up(self.abandoned, access);
+        }
+    }
+}
+
+/// What the first cause and the body's own words come to.
+fn ended(stop: Option<Stop>, reply: Option<Result<Reply, String>>, blocking: bool) -> Ended {
+    match (stop, reply) {
+        (None, Some(Ok(Reply(result)))) => Ended::Body(result),
+        // What it says after its time is not waited for.
+        (Some(Stop::Budget(budget)), reply) => Ended::TimedOut { budget, still_running: blocking && reply.is_none() },
+        // Its own error is more specific than that it was cancelled.
+        (Some(Stop::Token), Some(Ok(Reply(error @ BodyResult::Failed(_))))) => Ended::Body(error),
+        (_, Some(Err(panic))) => Ended::Panicked(panic),
+        (_, reply) => Ended::Cancelled { still_running: blocking && reply.is_none() },
+    }
+}
+
+/// Waits for a body, and for what may stop it. No reply: it was dropped, or given up.
 async fn within(
     running: CatchPanic<'_, Reply>,
-    begun: Instant,
-    budget: Option<Duration>,
-    token: Option<&CancellationToken>,
-) -> Result<Result<Reply, String>, Stopped> {
-    if budget.is_none() && token.is_none() {
-        return Ok(running.await);
+    limits: &Limits<'_>,
+    cx: &CallContext,
+) -> (Option<Stop>, Option<Result<Reply, String>>) {
+    if limits.budget.is_none() && limits.token.is_none() {
+        return (None, Some(running.await));
     }
     let mut running = pin!(running);
-    // The timer itself is made once the body has to wait: many never do.
+    // Timers are made once the body has to wait: many never do.
     let mut sleep = pin!(None);
     let mut cancelled = pin!(async {
-        match token {
+        match limits.token {
             Some(token) => token.cancelled().await,
             None => std::future::pending().await,
         }
     });
-    std::future::poll_fn(|cx| {
-        if let Poll::Ready(reply) = running.as_mut().poll(cx) {
-            return Poll::Ready(Ok(reply));
+    let mut stop = None;
+    poll_fn(|task| {
+        if let Poll::Ready(reply) = running.as_mut().poll(task) {
+            if stop.is_none() && limits.token.is_some_and(CancellationToken::is_cancelled) {
+                stop = Some(Stop::Token);
+            }
+            return Poll::Ready((stop, Some(reply)));
         }
-        if cancelled.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(Stopped::Token));
-        }
-        let Some(budget) = budget else { return Poll::Pending };
-        if sleep.is_none() {
-            sleep.set(Some(tokio::time::sleep_until(begun + budget)));
+        if stop.is_none() {
+            if cancelled.as_mut().poll(task).is_ready() {
+                stop = Some(Stop::Token);
+            } else if let Some(budget) = limits.budget {
+                if sleep.is_none() {
+                    sleep.set(Some(tokio::time::sleep_until(Instant::from(limits.begun) + budget)));
+                }
+                if sleep.as_mut().as_pin_mut().is_some_and(|sleep| sleep.poll(task).is_ready()) {
+                    stop = Some(Stop::Budget(budget));
+                }
+            }
+            if stop.is_none() {
+                return Poll::Pending;
+            }
+            // Whoever doesn't watch the token can't know that it should stop.
+            let waits = cx.is_watched() && !limits.grace.is_zero() && timers().is_ok();
+            cx.cancel();
+            if !waits {
+                return Poll::Ready((stop, None));
+            }
+            sleep.set(Some(tokio::time::sleep(limits.grace)));
+            // It may have been told just now: it is asked once more before anybody waits.
+            task.waker().wake_by_ref();
         }
         match sleep.as_mut().as_pin_mut() {
-            Some(sleep) => sleep.poll(cx).map(|()| Err(Stopped::Budget(budget))),
-            None => Poll::Pending,
+            Some(sleep) => sleep.poll(task).map(|()| (stop, None)),
+            None => Poll::Ready((stop, None)),
         }
     })
     .await
@@ -134,7 +233,7 @@ async fn within(
 
 /// Can timers be made here? tokio has no way to ask but to make one, and panics where it can't; so
 /// each runtime is asked once.
-fn timers() -> Result<(), String> {
+pub(crate) fn timers() -> Result<(), String> {
     thread_local! {
         static SOUND: Cell<Option<tokio::runtime::Id>> = const { Cell::new(None) };
     }

@@ -147,6 +147,8 @@ pub(crate) struct Ruling {
     pub(crate) denied: Vec<Cow<'static, str>>,
     pub(crate) asked: Vec<Cow<'static, str>>,
     pub(crate) allowed: bool,
+    /// Somebody panicked who should have judged.
+    pub(crate) broken: bool,
 }
 
 impl Ruling {
@@ -171,6 +173,13 @@ impl Ruling {
         }
     }
 
+    #[cold]
+    fn broken(&mut self, who: &'static str, panic: &str) {
+        tracing::error!(target: "tool_runtime", who, panic, "panicked while it judged a call; the call is denied");
+        self.denied.push("the call could not be judged".into());
+        self.broken = true;
+    }
+
     /// A person has to be asked: a policy says so, or none says anything.
     pub(crate) fn has_to_ask(&self) -> bool {
         self.denied.is_empty() && (!self.asked.is_empty() || !self.allowed)
@@ -187,19 +196,16 @@ fn joined(reasons: Vec<Cow<'static, str>>) -> Cow<'static, str> {
 /// Asks a policy and all guards. Whoever panics says no, in fixed words.
 pub(crate) fn judge(policy: &dyn Policy, guards: &[std::sync::Arc<dyn Guard>], call: &CallFacts<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    ruling.add(caught(|| policy.decide(call)).unwrap_or_else(|panic| broken("policy", &panic)));
+    match caught(|| policy.decide(call)) {
+        Ok(decision) => ruling.add(decision),
+        Err(panic) => ruling.broken("policy", &panic),
+    }
     for guard in guards {
         match caught(|| guard.forbids(call)) {
             Ok(None) => {}
             Ok(Some(reason)) => ruling.denied.push(reason),
-            Err(panic) => ruling.add(broken("guard", &panic)),
+            Err(panic) => ruling.broken("guard", &panic),
         }
     }
     ruling
-}
-
-#[cold]
-fn broken(who: &'static str, panic: &str) -> Decision {
-    tracing::error!(target: "tool_runtime", who, panic, "panicked while it judged a call; the call is denied");
-    Decision::deny("the call could not be judged")
 }

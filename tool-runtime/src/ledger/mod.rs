@@ -6,7 +6,7 @@ mod record;
 use std::fmt;
 
 pub use memory::MemoryLedger;
-pub use record::{Entry, Record, Verdict, VerdictKind};
+pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};
 
 use crate::BoxFuture;

@@ -15,6 +15,8 @@ pub enum Entry {
     Verdict(Arc<Verdict>),
     /// What came of a call.
     End(Arc<Record>),
+    /// A body ended after its call had.
+    LateEnd(Arc<LateEnd>),
 }
 
 impl Serialize for Entry {
@@ -22,8 +24,53 @@ impl Serialize for Entry {
         match self {
             Entry::Verdict(verdict) => verdict.serialize(serializer),
             Entry::End(record) => record.serialize(serializer),
+            Entry::LateEnd(late) => late.serialize(serializer),
         }
     }
+}
+
+/// A body that could not be stopped has ended, after its call did. Only this crate can make one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LateEnd {
+    call_id: CallId,
+    tool: Word,
+    took: Duration,
+}
+
+impl LateEnd {
+    pub(crate) fn new(call_id: CallId, tool: Word, took: Duration) -> Self {
+        LateEnd { call_id, tool, took }
+    }
+
+    /// The call that had ended before.
+    pub fn call_id(&self) -> &CallId {
+        &self.call_id
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// How long the body ran in all.
+    pub fn took(&self) -> Duration {
+        self.took
+    }
+}
+
+impl Serialize for LateEnd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("LateEnd", 4)?;
+        fields.serialize_field("entry", "late_end")?;
+        fields.serialize_field("call_id", &self.call_id)?;
+        fields.serialize_field("tool", &*self.tool)?;
+        fields.serialize_field("took_us", &in_micros(self.took))?;
+        fields.end()
+    }
+}
+
+fn in_micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Is a verdict a yes?
@@ -206,7 +253,7 @@ impl Serialize for Record {
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("code", &parts.code)?;
         fields.serialize_field("started", &parts.started)?;
-        fields.serialize_field("took_us", &u64::try_from(parts.took.as_micros()).unwrap_or(u64::MAX))?;
+        fields.serialize_field("took_us", &in_micros(parts.took))?;
         fields.serialize_field("content", &parts.content)?;
         fields.serialize_field("whole", &parts.whole)?;
         fields.serialize_field("detail", &parts.detail)?;

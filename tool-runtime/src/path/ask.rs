@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use super::decide::Decided;
+use super::record::is_cleared;
 use super::state::{Approval, State};
+use crate::execute::until;
 use crate::gate::{Answer, Approver, Guard, Policy, Question, QuestionSet, judge};
-use crate::tool::CatchPanic;
+use crate::tool::{Access, CatchPanic};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
 /// ended for now.
@@ -23,6 +27,19 @@ pub enum Asked {
 }
 
 impl Asked {
+    /// What a call touches that won't run.
+    pub(crate) fn touches_nothing() -> Access {
+        Access::Shared(Vec::new())
+    }
+
+    /// What running it would touch.
+    pub(crate) fn access(&self) -> Access {
+        match self {
+            Asked::Decided(Decided(state)) if is_cleared(state) => state.access(),
+            _ => Asked::touches_nothing(),
+        }
+    }
+
     /// A person has to say so first.
     pub fn has_to_ask(&self) -> bool {
         match self {
@@ -35,15 +52,17 @@ impl Asked {
 /// Asks about all calls of a turn that wait for a go-ahead, in one set; the others pass. Whatever
 /// was approved is judged again: the world may have changed while a person thought.
 ///
-/// No approver, one that panics, and a missing answer are all no yes.
+/// No approver, one that panics, and a missing answer are all no yes. Once `token` is cancelled,
+/// nobody waits for an answer, and none counts.
 pub async fn ask(
     calls: Vec<Decided>,
     approver: Option<&dyn Approver>,
     policy: &dyn Policy,
     guards: &[Arc<dyn Guard>],
+    token: Option<&CancellationToken>,
 ) -> Vec<Asked> {
     // A call with a slot that nobody has filled can't run, whatever is said about it.
-    let asks = |call: &Decided| call.has_to_ask() && call.0.unknowns.is_empty();
+    let asks = |call: &Decided| call.has_to_ask() && !call.0.cancelled && call.0.unknowns.is_empty();
     let questions: Vec<Question> = calls.iter().filter(|call| asks(call)).map(|call| question(&call.0)).collect();
     let mut answers = match approver {
         _ if questions.is_empty() => Vec::new(),
@@ -51,7 +70,7 @@ pub async fn ask(
         Some(approver) => {
             let asked = crate::tool::caught(|| approver.ask(QuestionSet { questions }));
             let answered = match asked {
-                Ok(answering) => CatchPanic::new(answering).await,
+                Ok(answering) => until(token, CatchPanic::new(answering)).await.unwrap_or_else(|| Ok(Vec::new())),
                 Err(panic) => Err(panic),
             };
             answered.unwrap_or_else(|panic| {
@@ -66,6 +85,10 @@ pub async fn ask(
         .map(|call| {
             if !asks(&call) {
                 return Asked::Decided(call);
+            }
+            // Whatever was answered before or after: nothing is to begin any more.
+            if token.is_some_and(CancellationToken::is_cancelled) {
+                return Asked::Decided(call.cancelled());
             }
             let Decided(mut state) = call;
             state.approval = match answers.next().unwrap_or(Answer::Unavailable) {

@@ -18,6 +18,13 @@ impl Decided {
         &self.0.call.id
     }
 
+    /// The turn was cancelled: the call won't run. If it was denied before, that stands.
+    #[must_use = "a call that isn't settled leaves the model without a result"]
+    pub fn cancelled(mut self) -> Self {
+        self.0.cancelled = true;
+        self
+    }
+
     /// A policy or a guard forbids it.
     pub fn is_denied(&self) -> bool {
         !self.0.ruling.denied.is_empty()
@@ -30,6 +37,11 @@ impl Decided {
 }
 
 impl Checked {
+    /// The turn was cancelled: nobody judges the call, and it won't run. It is recorded like any other.
+    pub fn cancelled(self) -> Decided {
+        Decided(self.0).cancelled()
+    }
+
     /// Asks a policy and the guards. Deny beats ask beats allow; a guard can only deny.
     pub fn decide(self, policy: &dyn Policy, guards: &[Arc<dyn Guard>]) -> Decided {
         let Checked(mut state) = self;

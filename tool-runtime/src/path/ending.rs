@@ -10,6 +10,11 @@ use crate::tool::StoredResult;
 #[must_use = "a call that isn't settled leaves the model without a result"]
 pub struct Ending(pub(super) Box<State>);
 
+/// What a model reads of a call that was cancelled in time.
+pub(super) fn cancelled_before_start(tool: &str) -> String {
+    format!("`{tool}` was cancelled before it began; nothing happened.")
+}
+
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) code: Code,
@@ -39,7 +44,12 @@ impl End {
 
     /// What reviews and presenters see of it.
     pub(super) fn stored(&self) -> StoredResult {
-        StoredResult { code: self.code, content: self.content.clone(), is_error: self.code != Code::Ok }
+        StoredResult {
+            code: self.code,
+            content: self.content.clone(),
+            is_error: self.code != Code::Ok,
+            started: self.started,
+        }
     }
 }
 

@@ -1,15 +1,20 @@
 //! Runs the body of a permitted call: with its budget, and whatever it does.
 
-use std::time::Instant;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use super::ending::{End, Ending};
+use super::ending::{End, Ending, cancelled_before_start};
 use super::permit::Permit;
+use super::record::append_detached;
+use super::state::State;
 use crate::call::Code;
-use crate::execute::{Ended, run_body};
-use crate::tool::{Body, BodyResult, CallContext, HostTool};
+use crate::execute::{Abandoned, Blocking, Ended, Limits, run_body, timers};
+use crate::ledger::{Entry, LateEnd, Ledger};
+use crate::tool::{Access, Body, BodyResult, CallContext, Hints, HostTool};
 
 /// What running a call came to.
 #[derive(Debug)]
@@ -29,11 +34,105 @@ impl From<Outcome> for Ending {
     }
 }
 
+/// Under what bodies run. Set up once, and the same for all calls of a host.
+#[derive(Clone)]
+pub struct Execution {
+    grace: Duration,
+    abandoned: Abandoned,
+    ledger: Option<Arc<dyn Ledger>>,
+}
+
+impl Execution {
+    /// How long a body that watches its token may go on after it was told to stop, unless the host
+    /// says otherwise.
+    pub const DEFAULT_GRACE: Duration = Duration::from_millis(50);
+
+    /// How many blocking bodies that were given up may still run, unless the host says otherwise.
+    pub const DEFAULT_ABANDONED: usize = 16;
+
+    /// The defaults.
+    pub fn new() -> Self {
+        Execution { grace: Self::DEFAULT_GRACE, abandoned: Abandoned::at_most(Self::DEFAULT_ABANDONED), ledger: None }
+    }
+
+    /// Sets how long a body that watches its [token](CallContext::token) may go on after it was told
+    /// to stop. Then its future is dropped; one that doesn't watch it is dropped at once.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Sets how many blocking bodies may still run although their calls were given up. While there
+    /// are so many, no further one begins: its call ends `busy`.
+    #[must_use]
+    pub fn max_abandoned(mut self, bodies: usize) -> Self {
+        self.abandoned = Abandoned::at_most(bodies);
+        self
+    }
+
+    /// Sets where it is written down that a body has ended after its call.
+    #[must_use]
+    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
+        self.ledger = Some(ledger);
+        self
+    }
+
+    /// No body that was given up still runs.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.abandoned.is_empty()
+    }
+
+    /// Waits until no body that was given up touches the same, but no longer than the call itself
+    /// may take. Is it so?
+    pub(crate) async fn clear_of(&self, access: Access, budget: Option<Duration>) -> bool {
+        let cleared = self.abandoned.clear_of(&access);
+        match budget {
+            Some(budget) if timers().is_ok() => tokio::time::timeout(budget, cleared).await.is_ok(),
+            _ => {
+                cleared.await;
+                true
+            }
+        }
+    }
+
+    /// What becomes of a body that may block its thread, should it outlast its call.
+    fn blocking(&self, state: &State, access: Access, begun: Instant) -> Blocking {
+        let (call_id, tool, ledger) = (state.call.id.clone(), state.call.name.clone(), self.ledger.clone());
+        let runtime = tokio::runtime::Handle::try_current().ok();
+        let late = move || {
+            tracing::warn!(target: "tool_runtime", %call_id, tool = &*tool, "a body ended after its call");
+            if let Some(ledger) = ledger {
+                let entry = Entry::LateEnd(Arc::new(LateEnd::new(call_id, tool, begun.elapsed())));
+                append_detached(ledger, entry, runtime.as_ref());
+            }
+        };
+        Blocking { access, late: Box::new(late) }
+    }
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Execution::new()
+    }
+}
+
+impl fmt::Debug for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Execution").field("grace", &self.grace).finish_non_exhaustive()
+    }
+}
+
 impl Permit {
     /// Runs the body, and uses the permit up. Ends in an outcome whatever the body does.
     ///
     /// `token` asks the body to stop.
     pub async fn execute(self, token: Option<CancellationToken>) -> Outcome {
+        self.execute_under(&Execution::new(), token).await
+    }
+
+    /// As [`execute`](Self::execute), under the rules of a host.
+    pub async fn execute_under(self, execution: &Execution, token: Option<CancellationToken>) -> Outcome {
         let Permit(mut state) = self;
         let Some(args) = state.args.take() else {
             // A permit has arguments from its beginning to here.
@@ -43,6 +142,9 @@ impl Permit {
         let budget = tool.timeout();
         let begun = Instant::now();
         let deadline = budget.and_then(|budget| begun.checked_add(budget));
+        // Said here, since the body takes its arguments with it.
+        let blocking =
+            tool.may_block().then(|| execution.blocking(&state, tool.access(&args, state.canonical()), begun));
         let cx = CallContext::new(
             tool.clone(),
             state.call.id.clone(),
@@ -58,15 +160,17 @@ impl Permit {
             "gen_ai.tool.call.id" = state.call.id.as_str(),
         );
         let body = Body { args, cx: cx.clone() };
-        let ended = run_body(tool.run(), body, begun, budget, token.as_ref(), &cx).instrument(span).await;
+        let limits =
+            Limits { begun, budget, token: token.as_ref(), grace: execution.grace, abandoned: &execution.abandoned };
+        let ended = run_body(tool.run(), body, limits, blocking, &cx).instrument(span).await;
         let end = narrate(&tool, ended);
         Outcome(Ending::of(state, End { took: begun.elapsed(), ..end }))
     }
 }
 
 /// What a text says after which effects may have happened.
-fn effects(tool: &HostTool) -> &'static str {
-    if tool.hints().read_only {
+pub(super) fn effects(hints: Hints) -> &'static str {
+    if hints.read_only {
         "It changes nothing, so it may be called again."
     } else {
         "Its effects may have happened; look before you call it again."
@@ -75,7 +179,7 @@ fn effects(tool: &HostTool) -> &'static str {
 
 /// What the model reads of an outcome, and what the host does.
 fn narrate(tool: &HostTool, ended: Ended) -> End {
-    let (name, effects) = (tool.name(), effects(tool));
+    let (name, effects) = (tool.name(), effects(tool.hints()));
     let end = match ended {
         Ended::Body(BodyResult::Success(success)) => {
             End { value: Some(success.value), ..End::new(Code::Ok, success.content) }
@@ -104,9 +208,12 @@ fn narrate(tool: &HostTool, ended: Ended) -> End {
             End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran.{still} {effects}"))
         }
         Ended::CancelledBeforeStart => {
+            return End::new(Code::CancelledBeforeStart, cancelled_before_start(name));
+        }
+        Ended::Busy => {
             return End::new(
-                Code::CancelledBeforeStart,
-                format!("`{name}` was cancelled before it began; nothing happened."),
+                Code::Busy,
+                format!("`{name}` did not run: too many tools that were stopped are still running. Try again later."),
             );
         }
         Ended::NotRun(why) => {
@@ -126,7 +233,7 @@ fn chain(message: &str, causes: &[String]) -> String {
 }
 
 /// A span of time as a person says it.
-fn shown(budget: std::time::Duration) -> String {
+fn shown(budget: Duration) -> String {
     if budget.as_secs() > 0 {
         format!("{} s", budget.as_secs_f64())
     } else {

@@ -5,7 +5,7 @@ use super::record::Recorded;
 use super::state::State;
 use crate::call::Code;
 use crate::ledger::VerdictKind;
-use crate::tool::HostTool;
+use crate::tool::{Access, HostTool};
 
 /// The right to run one recorded, cleared verdict once.
 ///
@@ -21,9 +21,10 @@ impl Permit {
         self.0.tool()
     }
 
-    /// May it overlap other calls? Judged by the arguments, and only an explicit yes counts.
+    /// May it overlap other calls, or some of them? Judged by the arguments, and only what its tool
+    /// says explicitly counts.
     pub fn is_concurrency_safe(&self) -> bool {
-        self.0.args.as_ref().is_some_and(|args| self.0.tool().is_concurrency_safe(args))
+        self.0.access() != Access::Exclusive
     }
 }
 
@@ -68,6 +69,7 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
         Code::ApprovalPending => {
             format!("`{tool}` has not run yet: a person has been asked about this call, and the answer comes later.")
         }
+        Code::CancelledBeforeStart => super::ending::cancelled_before_start(tool),
         Code::Unanswered => {
             let open: Vec<String> = state.unknowns.iter().map(|unknown| format!("`{}`", unknown.path())).collect();
             format!("`{tool}` did not run: nobody has said yet what {} should be. Ask the user.", open.join(", "))

@@ -1,6 +1,8 @@
 //! The verdict goes into the ledger before anything runs, the blocked ones too.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use super::ask::{Asked, Pending};
 use super::decide::Decided;
@@ -20,6 +22,10 @@ impl Recorded {
     /// The verdict.
     pub fn verdict(&self) -> Option<&Verdict> {
         self.0.verdict.as_deref()
+    }
+
+    pub(crate) fn shared_verdict(&self) -> Option<&Arc<Verdict>> {
+        self.0.verdict.as_ref()
     }
 }
 
@@ -106,10 +112,36 @@ pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), Stri
     }
 }
 
-/// Deny, then what is unknown, then what a person said.
+/// Hands an entry to a ledger without waiting for it: for those that can't wait. What isn't written
+/// at once is written by the runtime.
+pub(super) fn append_detached(ledger: Arc<dyn Ledger>, entry: Entry, runtime: Option<&tokio::runtime::Handle>) {
+    let report = |kept: Result<(), String>| {
+        if let Err(error) = kept {
+            tracing::error!(target: "tool_runtime", error, "the end of a call could not be recorded");
+        }
+    };
+    let mut appending = Box::pin(async move { append(&*ledger, entry).await });
+    match (appending.as_mut().poll(&mut Context::from_waker(Waker::noop())), runtime) {
+        (Poll::Ready(kept), _) => report(kept),
+        (Poll::Pending, Some(runtime)) => {
+            runtime.spawn(async move { report(appending.await) });
+        }
+        (Poll::Pending, None) => report(Err("nobody is left who could wait for the ledger".to_owned())),
+    }
+}
+
+/// It may run.
+pub(super) fn is_cleared(state: &State) -> bool {
+    kind(state) == VerdictKind::Cleared
+}
+
+/// Deny, then that it was cancelled, then what is unknown, then what a person said.
 fn kind(state: &State) -> VerdictKind {
     if !state.ruling.denied.is_empty() {
         return VerdictKind::Blocked(Code::Denied);
+    }
+    if state.cancelled {
+        return VerdictKind::Blocked(Code::CancelledBeforeStart);
     }
     if !state.unknowns.is_empty() {
         return VerdictKind::Blocked(Code::Unanswered);

@@ -1,6 +1,6 @@
 //! The host's last look at an outcome before it is settled.
 
-use super::ending::End;
+use super::ending::{End, Ending};
 use super::execute::Outcome;
 use crate::call::{Code, Content};
 use crate::tool::{StoredResult, caught};
@@ -38,14 +38,27 @@ impl<F: Fn(&StoredResult) -> Reviewed + Send + Sync> Review for F {
 impl Outcome {
     /// Has it looked at.
     #[must_use = "a call that isn't settled leaves the model without a result"]
-    pub fn review(mut self, review: &dyn Review) -> Outcome {
-        let end = self.0.end();
+    pub fn review(self, review: &dyn Review) -> Outcome {
+        Outcome(self.0.review(review))
+    }
+}
+
+impl Ending {
+    /// Has the tool run, or has somebody said no? What was never judged is no outcome to look at.
+    pub(super) fn is_reviewed(&self) -> bool {
+        self.started() || (self.code() == Code::Denied && !self.0.ruling.broken)
+    }
+
+    /// Has it looked at.
+    pub(super) fn review(mut self, review: &dyn Review) -> Self {
+        let end = self.end();
         let seen = end.stored();
         let reviewed = caught(|| review.review(&seen)).unwrap_or_else(|panic| {
             tracing::error!(target: "tool_runtime", panic, "a review panicked; the result is withheld");
-            Reviewed::Withhold(Content::text("The result was withheld. The tool ran; its effects may have happened."))
+            let ran = if seen.started { " The tool ran; its effects may have happened." } else { "" };
+            Reviewed::Withhold(Content::text(format!("The result was withheld.{ran}")))
         });
-        let end = self.0.end();
+        let end = self.end();
         match reviewed {
             Reviewed::Accept => {}
             Reviewed::Replace(content) => end.content = content,

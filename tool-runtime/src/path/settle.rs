@@ -48,7 +48,14 @@ impl Ending {
     /// Finalises the content, cuts it to `cap` bytes, and writes the record down.
     ///
     /// A record that can't be written is reported through `tracing`; the result stands.
-    pub async fn settle(mut self, ledger: &dyn Ledger, cap: usize) -> Settled {
+    pub async fn settle(self, ledger: &dyn Ledger, cap: usize) -> Settled {
+        let settled = self.prepared(cap);
+        settled.record_end(ledger).await;
+        settled
+    }
+
+    /// All of it but the writing down.
+    pub(super) fn prepared(mut self, cap: usize) -> Settled {
         self.end();
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
@@ -72,10 +79,20 @@ impl Ending {
             detail,
             card,
         }));
-        if let Err(error) = append(ledger, Entry::End(Arc::clone(&record))).await {
-            tracing::error!(target: "tool_runtime", call_id = %record.call_id(), error, "the end of a call could not be recorded");
-        }
         Settled { result, value, record }
+    }
+}
+
+impl Settled {
+    pub(super) fn entry(&self) -> Entry {
+        Entry::End(Arc::clone(&self.record))
+    }
+
+    /// Writes the end down. Whether that fails is the host's to know; the result stands.
+    pub(super) async fn record_end(&self, ledger: &dyn Ledger) {
+        if let Err(error) = append(ledger, self.entry()).await {
+            tracing::error!(target: "tool_runtime", call_id = %self.record.call_id(), error, "the end of a call could not be recorded");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::call::ToolCall;
 use crate::checklist::Unknown;
 use crate::gate::{CallFacts, Ruling};
 use crate::ledger::Verdict;
-use crate::tool::{ErasedArgs, HostState, HostTool};
+use crate::tool::{Access, ErasedArgs, HostState, HostTool};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
 /// it says what has been done.
@@ -24,6 +24,8 @@ pub(crate) struct State {
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
+    /// The turn was cancelled before the call could begin.
+    pub(super) cancelled: bool,
     /// From `record` on.
     pub(super) verdict: Option<Arc<Verdict>>,
     /// In an ending.
@@ -53,6 +55,7 @@ impl State {
             unknowns: Vec::new(),
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
+            cancelled: false,
             verdict: None,
             end: None,
         }
@@ -79,6 +82,14 @@ impl State {
     /// Moves the canonical text out.
     pub(super) fn take_canonical(&mut self) -> String {
         self.canonical.take().unwrap_or_else(|| self.call.arguments.take_text())
+    }
+
+    /// What running it would touch. A call that won't run touches nothing.
+    pub(super) fn access(&self) -> Access {
+        match (&self.tool, &self.args) {
+            (Some(tool), Some(args)) => tool.access(args, self.canonical()),
+            _ => Access::Shared(Vec::new()),
+        }
     }
 
     pub(super) fn has_secrets(&self) -> bool {

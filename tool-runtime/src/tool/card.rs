@@ -36,6 +36,8 @@ pub struct StoredResult {
     pub content: Content,
     /// The call failed, or did not run.
     pub is_error: bool,
+    /// The body had begun, so its effects may have happened.
+    pub started: bool,
 }
 
 /// What `finalize` looks at: the result of a call, whatever became of it, before the model reads it.

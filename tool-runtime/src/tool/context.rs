@@ -68,6 +68,11 @@ impl CallContext {
             .get_or_init(|| self.0.outer.as_ref().map_or_else(CancellationToken::new, CancellationToken::child_token))
     }
 
+    /// Somebody has asked for the token, so the body may know when to stop.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.token.get().is_some()
+    }
+
     /// Tells a body that watches its token to stop.
     pub(crate) fn cancel(&self) {
         self.token().cancel();

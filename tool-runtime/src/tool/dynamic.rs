@@ -28,6 +28,9 @@ pub struct DynamicTool {
     pub(super) run: Arc<dyn Fn(Body) -> RunFuture + Send + Sync>,
     pub(super) timeout: Option<Duration>,
     pub(super) hints: Hints,
+    pub(super) concurrency_safe: bool,
+    pub(super) reads: Vec<String>,
+    pub(super) writes: Vec<String>,
 }
 
 impl DynamicTool {
@@ -41,6 +44,9 @@ impl DynamicTool {
             deferred: false,
             timeout: None,
             hints: Hints::default(),
+            concurrency_safe: false,
+            reads: Vec::new(),
+            writes: Vec::new(),
         }
     }
 }
@@ -61,6 +67,9 @@ pub struct DynamicToolBuilder {
     deferred: bool,
     timeout: Option<Duration>,
     hints: Hints,
+    concurrency_safe: bool,
+    reads: Vec<String>,
+    writes: Vec<String>,
 }
 
 impl DynamicToolBuilder {
@@ -96,6 +105,27 @@ impl DynamicToolBuilder {
     #[must_use]
     pub fn hints(mut self, hints: Hints) -> Self {
         self.hints = hints;
+        self
+    }
+
+    /// Its calls may overlap others.
+    #[must_use]
+    pub fn concurrency_safe(mut self) -> Self {
+        self.concurrency_safe = true;
+        self
+    }
+
+    /// Arguments that name what a call reads: it overlaps others, but none that writes the same.
+    #[must_use]
+    pub fn reads<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.reads.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Arguments that name what a call writes: it overlaps others, but none that reads or writes the same.
+    #[must_use]
+    pub fn writes<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.writes.extend(arguments.into_iter().map(Into::into));
         self
     }
 
@@ -154,7 +184,15 @@ impl DynamicToolBuilder {
                 }
             })
         };
-        Ok(HostTool::from_dynamic(DynamicTool { built, run: Arc::new(run), timeout: self.timeout, hints: self.hints }))
+        Ok(HostTool::from_dynamic(DynamicTool {
+            built,
+            run: Arc::new(run),
+            timeout: self.timeout,
+            hints: self.hints,
+            concurrency_safe: self.concurrency_safe,
+            reads: self.reads,
+            writes: self.writes,
+        }))
     }
 }
 

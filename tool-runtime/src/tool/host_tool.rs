@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::access::{Access, Resource};
 use super::args::{ErasedArgs, Visit};
 use super::built::Built;
 use super::card::{Card, StoredResult};
@@ -107,13 +108,39 @@ impl HostTool {
         self.definition().map_or(&[], |definition| definition.labels)
     }
 
-    /// May this call overlap others? Only an explicit yes counts: no declaration, and a classifier
-    /// that panics, are a no.
-    pub(crate) fn is_concurrency_safe(&self, args: &ErasedArgs) -> bool {
-        match self.definition().map(|definition| definition.concurrency) {
-            Some(Concurrency::Safe) => true,
-            Some(Concurrency::Judged(judge)) => super::panic::caught(|| judge(args)).unwrap_or(false),
-            Some(Concurrency::Exclusive) | None => false,
+    /// What a call touches. Only what is said explicitly lets it overlap others: no declaration, a
+    /// classifier that panics, and a resource that nobody can name are a no.
+    pub(crate) fn access(&self, args: &ErasedArgs, canonical: &str) -> Access {
+        match &self.origin {
+            Origin::Static(definition) => {
+                let resources = || {
+                    let named = [(definition.reads, false), (definition.writes, true)];
+                    let named =
+                        named.into_iter().flat_map(|(params, writes)| params.iter().map(move |at| (at, writes)));
+                    let params = named.map(|(at, writes)| (definition.params.get(*at), writes));
+                    resources(canonical, params.map(|(param, writes)| Some((param?.name, param?.path, writes))))
+                };
+                match definition.concurrency {
+                    Concurrency::Exclusive if definition.reads.is_empty() && definition.writes.is_empty() => {
+                        Access::Exclusive
+                    }
+                    Concurrency::Judged(judge) if !super::panic::caught(|| judge(args)).unwrap_or(false) => {
+                        Access::Exclusive
+                    }
+                    Concurrency::Exclusive | Concurrency::Safe | Concurrency::Judged(_) => resources(),
+                }
+            }
+            Origin::Dynamic(tool) => {
+                let named = [(&tool.reads, false), (&tool.writes, true)];
+                let mut named =
+                    named.into_iter().flat_map(|(names, writes)| names.iter().map(move |name| (name, writes)));
+                match tool.concurrency_safe || !tool.reads.is_empty() || !tool.writes.is_empty() {
+                    true => {
+                        resources(canonical, named.by_ref().map(|(name, writes)| Some((name.as_str(), false, writes))))
+                    }
+                    false => Access::Exclusive,
+                }
+            }
         }
     }
 
@@ -136,6 +163,11 @@ impl HostTool {
             Origin::Static(definition) => definition.run.clone(),
             Origin::Dynamic(tool) => Run::Dynamic(Arc::clone(&tool.run)),
         }
+    }
+
+    /// Its body runs on a thread of its own, and can't be stopped there.
+    pub(crate) fn may_block(&self) -> bool {
+        self.definition().is_some_and(|definition| matches!(definition.run, Run::Blocking(_)))
     }
 
     pub(crate) fn host_needs(&self) -> &'static [HostNeed] {
@@ -203,6 +235,17 @@ impl HostTool {
     pub(crate) fn finalize(&self) -> Option<Finalize> {
         self.definition()?.finalize
     }
+}
+
+/// The resources that arguments name, of which each has to be known.
+fn resources<'a>(canonical: &str, named: impl Iterator<Item = Option<(&'a str, bool, bool)>>) -> Access {
+    let resources: Option<Vec<Vec<Resource>>> = named
+        .map(|named| {
+            let (name, is_path, writes) = named?;
+            Resource::of(canonical, name, is_path, writes)
+        })
+        .collect();
+    resources.map_or(Access::Exclusive, |resources| Access::Shared(resources.concat()))
 }
 
 impl fmt::Debug for HostTool {

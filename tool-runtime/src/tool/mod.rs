@@ -1,5 +1,6 @@
 //! What the host keeps of a tool: how to read its arguments, run it, and show what came of it.
 
+mod access;
 mod args;
 mod built;
 mod card;
@@ -12,6 +13,7 @@ mod output;
 mod panic;
 mod secret;
 
+pub(crate) use access::Access;
 pub(crate) use args::ErasedArgs;
 pub use args::ModelArg;
 pub(crate) use built::NO_OUTPUT;

@@ -26,7 +26,7 @@ async fn main() {
     assert_eq!(accepted.arguments().as_str(), r#"{"a":1,"b":2}"#);
     let decided = accepted.check(&Checklist::new()).await.decide(&AllowAll, &[]);
     assert!(!decided.has_to_ask());
-    let Some(Asked::Decided(decided)) = ask(vec![decided], None, &AllowAll, &[]).await.pop() else {
+    let Some(Asked::Decided(decided)) = ask(vec![decided], None, &AllowAll, &[], None).await.pop() else {
         unreachable!("there was nothing to ask");
     };
     let permit = decided.record(&ledger).await.unwrap().permit().unwrap();

@@ -1,0 +1,218 @@
+//! Which calls of a turn run when.
+//!
+//! A call waits for every earlier one that it conflicts with, and for room in the pool. So one that
+//! touches anything at all is a barrier, calls that write one thing keep their order, and nothing
+//! that waits can wait for itself. What calls come to is taken in order, one at a time.
+
+use std::future::{Future, poll_fn};
+use std::num::NonZeroUsize;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use crate::BoxFuture;
+use crate::tool::Access;
+
+/// Starts `jobs` as they may, and gives what `settle` makes of each, in their order.
+///
+/// `access` is asked anew whenever a start is considered. Everything runs inside the future that is
+/// returned: when it is dropped, nothing goes on.
+pub(crate) async fn schedule<J, R, T, Running, Settling>(
+    jobs: Vec<J>,
+    room: NonZeroUsize,
+    access: impl Fn(&J) -> Access,
+    start: impl Fn(J) -> Running,
+    settle: impl Fn(R) -> Settling,
+) -> Vec<T>
+where
+    Running: Future<Output = R> + Send,
+    Settling: Future<Output = T> + Send,
+    R: Send,
+{
+    let mut settled = Vec::with_capacity(jobs.len());
+    let mut batch = Batch {
+        waiting: jobs.into_iter().map(Some).collect(),
+        running: Vec::new(),
+        ended: Vec::new(),
+        room: room.get(),
+    };
+    batch.ended.resize_with(batch.waiting.len(), || None);
+    let mut settling = pin!(None);
+    poll_fn(|cx| {
+        loop {
+            let mut moved = batch.poll_running(cx);
+            if settling.is_none() {
+                // The next in order, once it has ended.
+                let next = batch.ended.get_mut(settled.len()).and_then(Option::take);
+                settling.set(next.map(&settle));
+            }
+            if let Some(current) = settling.as_mut().as_pin_mut()
+                && let Poll::Ready(value) = current.poll(cx)
+            {
+                settling.set(None);
+                settled.push(value);
+                moved = true;
+            }
+            if settled.len() == batch.ended.len() {
+                return Poll::Ready(());
+            }
+            moved |= batch.start(&access, &start);
+            if !moved {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await;
+    settled
+}
+
+struct Batch<'j, J, R> {
+    /// `None` once it was started.
+    waiting: Vec<Option<J>>,
+    running: Vec<Started<'j, R>>,
+    /// What has ended and isn't settled.
+    ended: Vec<Option<R>>,
+    room: usize,
+}
+
+struct Started<'j, R> {
+    position: usize,
+    access: Access,
+    future: BoxFuture<'j, R>,
+}
+
+impl<'j, J, R> Batch<'j, J, R> {
+    /// Starts what may start. Did anything?
+    fn start<Running: Future<Output = R> + Send + 'j>(
+        &mut self,
+        access: impl Fn(&J) -> Access,
+        start: impl Fn(J) -> Running,
+    ) -> bool {
+        let mut started = false;
+        let mut earlier: Vec<Access> = Vec::new();
+        for position in 0..self.waiting.len() {
+            if self.running.len() >= self.room {
+                break;
+            }
+            let Some(job) = &self.waiting[position] else { continue };
+            let touches = access(job);
+            let waits =
+                self.running.iter().map(|running| &running.access).chain(&earlier).any(|of| of.conflicts(&touches));
+            if waits {
+                let is_barrier = touches == Access::Exclusive;
+                earlier.push(touches);
+                if is_barrier {
+                    break;
+                }
+                continue;
+            }
+            if let Some(job) = self.waiting[position].take() {
+                self.running.push(Started { position, access: touches, future: Box::pin(start(job)) });
+                started = true;
+            }
+        }
+        started
+    }
+
+    /// Polls what runs. Has anything ended?
+    fn poll_running(&mut self, cx: &mut Context<'_>) -> bool {
+        let before = self.running.len();
+        let ended = &mut self.ended;
+        self.running.retain_mut(|running| match Pin::new(&mut running.future).poll(cx) {
+            Poll::Ready(value) => {
+                ended[running.position] = Some(value);
+                false
+            }
+            Poll::Pending => true,
+        });
+        self.running.len() < before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Yields so often before it ends.
+    async fn yields(times: usize) {
+        for _ in 0..times {
+            let mut yielded = false;
+            poll_fn(|cx| {
+                if std::mem::replace(&mut yielded, true) {
+                    return Poll::Ready(());
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+    }
+
+    fn run(jobs: &[(usize, Access)], room: usize) -> (Vec<usize>, Vec<String>) {
+        let log = Mutex::new(Vec::new());
+        let note = |what: String| log.lock().unwrap().push(what);
+        let jobs: Vec<_> = jobs.iter().cloned().enumerate().collect();
+        let settled = futures_lite(schedule(
+            jobs,
+            NonZeroUsize::new(room).unwrap(),
+            |(_, (_, access))| access.clone(),
+            |(position, (times, _))| {
+                note(format!("+{position}"));
+                async move {
+                    yields(times).await;
+                    position
+                }
+            },
+            |position| async move { position },
+        ));
+        (settled, log.into_inner().unwrap())
+    }
+
+    /// Polls until it is ready.
+    fn futures_lite<F: Future>(future: F) -> F::Output {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn d47_a_call_that_touches_anything_is_a_barrier() {
+        let safe = || Access::Shared(Vec::new());
+        let order = RefCell::new(Vec::new());
+        let jobs = vec![(0, safe(), 3), (1, safe(), 1), (2, Access::Exclusive, 2), (3, safe(), 1)];
+        let ended = Mutex::new(Vec::new());
+        let settled = futures_lite(schedule(
+            jobs,
+            NonZeroUsize::new(8).unwrap(),
+            |(_, access, _)| access.clone(),
+            |(position, _, times)| {
+                order.borrow_mut().push((position, ended.lock().unwrap().len()));
+                let ended = &ended;
+                async move {
+                    yields(times).await;
+                    ended.lock().unwrap().push(position);
+                    position
+                }
+            },
+            |position| async move { position },
+        ));
+        assert_eq!(settled, [0, 1, 2, 3]);
+        // Who started, and how many had ended by then.
+        assert_eq!(*order.borrow(), [(0, 0), (1, 0), (2, 2), (3, 3)]);
+    }
+
+    #[test]
+    fn d48_the_pool_rolls() {
+        let safe = || Access::Shared(Vec::new());
+        let (settled, started) = run(&[(5, safe()), (1, safe()), (1, safe()), (1, safe())], 2);
+        assert_eq!(settled, [0, 1, 2, 3]);
+        assert_eq!(started, ["+0", "+1", "+2", "+3"]);
+    }
+
+    #[test]
+    fn results_are_settled_in_order_whichever_ends_first() {
+        let safe = || Access::Shared(Vec::new());
+        assert_eq!(run(&[(9, safe()), (0, safe()), (4, safe())], 3).0, [0, 1, 2]);
+        assert_eq!(run(&[], 3).0, [0_usize; 0]);
+    }
+}

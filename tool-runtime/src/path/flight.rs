@@ -1,0 +1,192 @@
+//! A call between its proposal and its result, wherever it is.
+//!
+//! Whoever drops a turn drops the futures of its calls, and with them the values that stages hand on
+//! to each other. What is known of a call is therefore kept here too, so that it has a result and a
+//! record however far it came.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::ending::{End, Ending, cancelled_before_start};
+use super::record::append_detached;
+use super::review::Review;
+use super::settle::Settled;
+use super::state::State;
+use crate::call::{CallId, Code, ToolCall, Word};
+use crate::ledger::{Ledger, Verdict};
+use crate::tool::{HostState, HostTool};
+
+/// Where the calls of one turn end.
+pub(crate) struct Landing<'h> {
+    pub(crate) ledger: &'h Arc<dyn Ledger>,
+    pub(crate) result_cap: usize,
+    /// What calls came to that were dropped, each with its place in the turn.
+    lost: Mutex<Vec<(usize, Settled)>>,
+}
+
+impl<'h> Landing<'h> {
+    pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, result_cap: usize) -> Self {
+        Landing { ledger, result_cap, lost: Mutex::new(Vec::new()) }
+    }
+
+    pub(crate) fn take_lost(&self) -> Vec<(usize, Settled)> {
+        std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One call of a turn. Dropped before it is settled, it settles itself without waiting.
+pub(crate) struct Flight<'t> {
+    landing: &'t Landing<'t>,
+    position: usize,
+    /// `None` once it is settled.
+    known: Option<Known>,
+}
+
+struct Known {
+    call_id: CallId,
+    name: Word,
+    tool: Option<HostTool>,
+    verdict: Option<Arc<Verdict>>,
+    started: bool,
+    ending: Option<Ending>,
+}
+
+impl<'t> Flight<'t> {
+    pub(crate) fn new(landing: &'t Landing<'t>, position: usize, call: &ToolCall) -> Self {
+        let (call_id, name) = (call.id.clone(), call.name.clone());
+        let known = Known { call_id, name, tool: None, verdict: None, started: false, ending: None };
+        Flight { landing, position, known: Some(known) }
+    }
+
+    /// Which tool it calls.
+    pub(crate) fn resolved(&mut self, tool: &HostTool) {
+        if let Some(known) = &mut self.known {
+            known.tool = Some(tool.clone());
+        }
+    }
+
+    /// What was recorded of it.
+    pub(crate) fn recorded(&mut self, verdict: Option<&Arc<Verdict>>) {
+        if let Some(known) = &mut self.known {
+            known.verdict = verdict.cloned();
+        }
+    }
+
+    /// Its body is about to begin.
+    pub(crate) fn started(&mut self) {
+        if let Some(known) = &mut self.known {
+            known.started = true;
+        }
+    }
+
+    /// It has ended.
+    pub(crate) fn ended(mut self, ending: Ending) -> Self {
+        if let Some(known) = &mut self.known {
+            known.ending = Some(ending);
+        }
+        self
+    }
+
+    /// How long its body may take.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        self.known.as_ref().and_then(|known| known.tool.as_ref()).and_then(HostTool::timeout)
+    }
+
+    /// Something that was given up and still runs is in its way.
+    pub(crate) fn busy(mut self) -> Self {
+        if let Some(known) = &mut self.known {
+            let said = format!(
+                "`{}` did not run: a call before it was stopped, and what it touches is still in use. Try again later.",
+                &*known.name
+            );
+            known.ending = Some(known.ending_of(End::new(Code::Busy, said)));
+        }
+        self
+    }
+
+    /// It was given up before its end.
+    pub(crate) fn cut_short(mut self) -> Self {
+        if let Some(known) = &mut self.known {
+            let ending = known.cut_short();
+            known.ending = Some(ending);
+        }
+        self
+    }
+
+    /// Reviews and settles it, and waits until its end is recorded.
+    pub(crate) async fn settle(mut self, review: Option<&dyn Review>) -> Settled {
+        let (landing, position) = (self.landing, self.position);
+        let settled = match self.known.take() {
+            Some(mut known) => {
+                let ending = known.ending.take().unwrap_or_else(|| known.cut_short());
+                let ending = match review {
+                    Some(review) if ending.is_reviewed() => ending.review(review),
+                    _ => ending,
+                };
+                ending.prepared(landing.result_cap)
+            }
+            // Nobody settles a call twice: this takes it by value.
+            None => unreachable!("a call that is in flight is known"),
+        };
+        let mut recording = Recording { landing, position, settled: Some(settled.clone()) };
+        settled.record_end(&**landing.ledger).await;
+        recording.settled = None;
+        settled
+    }
+}
+
+impl Known {
+    fn cut_short(&mut self) -> Ending {
+        let end = if self.started {
+            let said = format!(
+                "`{}` was cancelled while it ran. {}",
+                &*self.name,
+                super::execute::effects(self.tool.as_ref().map(HostTool::hints).unwrap_or_default()),
+            );
+            End { started: true, ..End::new(Code::Cancelled, said) }
+        } else {
+            End::new(Code::CancelledBeforeStart, cancelled_before_start(&self.name))
+        };
+        self.ending_of(end)
+    }
+
+    fn ending_of(&mut self, end: End) -> Ending {
+        let call = ToolCall::of_parts(self.call_id.clone(), self.name.clone());
+        let mut state = State::new(call, self.tool.take(), HostState::default());
+        state.verdict = self.verdict.take();
+        Ending::of(Box::new(state), end)
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let Some(mut known) = self.known.take() else { return };
+        let ending = known.ending.take().unwrap_or_else(|| known.cut_short());
+        let settled = ending.prepared(self.landing.result_cap);
+        let runtime = tokio::runtime::Handle::try_current().ok();
+        append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref());
+        self.landing.keep(self.position, settled);
+    }
+}
+
+impl Landing<'_> {
+    fn keep(&self, position: usize, settled: Settled) {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).push((position, settled));
+    }
+}
+
+/// A call whose end is being written down. The ledger has it already; if nobody waits for that, the
+/// result is kept.
+struct Recording<'t> {
+    landing: &'t Landing<'t>,
+    position: usize,
+    settled: Option<Settled>,
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        if let Some(settled) = self.settled.take() {
+            self.landing.keep(self.position, settled);
+        }
+    }
+}
