@@ -141,7 +141,7 @@ impl Harness {
     /// [`turn`](Self::turn).
     pub async fn run(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
         let landing = Landing::new(&self.ledger, self.result_cap);
-        self.fly(&landing, calls, None, Settled::into_result).await
+        self.fly(&landing, calls, None, |_, settled| settled.into_result()).await
     }
 
     /// As [`run`](Self::run), with the records beside the results. `token` asks running bodies to
@@ -152,7 +152,7 @@ impl Harness {
         token: Option<CancellationToken>,
     ) -> Vec<Settled> {
         let landing = Landing::new(&self.ledger, self.result_cap);
-        self.fly(&landing, calls, token, |settled| settled).await
+        self.fly(&landing, calls, token, |_, settled| settled).await
     }
 
     /// The calls of one turn, which can be cancelled, and which have a result each even if the
@@ -174,17 +174,23 @@ impl Harness {
         landing: &Landing<'_>,
         calls: impl IntoIterator<Item = ToolCall>,
         token: Option<CancellationToken>,
-        keep: fn(Settled) -> T,
+        keep: impl Fn(usize, Settled) -> T + Sync,
     ) -> Vec<T> {
         let token = token.as_ref();
         let calls = calls.into_iter();
         let mut judged = Vec::with_capacity(calls.size_hint().0);
         for (position, call) in calls.enumerate() {
             let mut flight = Flight::new(landing, position, &call);
-            let asked = self.judge(&mut flight, call, token).await;
+            let asked = match self.judge(&mut flight, call, token).await {
+                Ok(asked) => Some(asked),
+                Err(ending) => {
+                    flight.ends(ending);
+                    None
+                }
+            };
             judged.push((flight, asked));
         }
-        if judged.iter().any(|(_, call)| call.as_ref().is_ok_and(Asked::has_to_ask)) {
+        if judged.iter().any(|(_, call)| call.as_ref().is_some_and(Asked::has_to_ask)) {
             judged = self.ask_together(judged, token).await;
         }
         if judged.len() == 1 {
@@ -192,16 +198,16 @@ impl Harness {
             let mut settled = Vec::with_capacity(1);
             for call in judged {
                 let flight = self.carry_out(call, token).await;
-                settled.push(keep(flight.settle(self.review.as_deref()).await));
+                settled.push(keep(0, flight.settle(self.review.as_deref()).await));
             }
             return settled;
         }
         schedule(
             judged,
             self.room,
-            |(_, call)| call.as_ref().map_or_else(|_| Asked::touches_nothing(), Asked::access),
+            |(_, call)| call.as_ref().map_or_else(Asked::touches_nothing, Asked::access),
             |call| self.carry_out(call, token),
-            |flight: Flight<'_>| async { keep(flight.settle(self.review.as_deref()).await) },
+            |flight: Flight<'_>| async { keep(flight.position(), flight.settle(self.review.as_deref()).await) },
         )
         .await
     }
@@ -223,16 +229,12 @@ impl Harness {
     }
 
     /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
-    async fn ask_together<'t>(
-        &self,
-        judged: Vec<(Flight<'t>, Result<Asked, Ending>)>,
-        token: Option<&CancellationToken>,
-    ) -> Vec<(Flight<'t>, Result<Asked, Ending>)> {
+    async fn ask_together<'t>(&self, judged: Vec<Judged<'t>>, token: Option<&CancellationToken>) -> Vec<Judged<'t>> {
         let mut waiting = Vec::new();
         let mut places = Vec::with_capacity(judged.len());
         for (flight, call) in judged {
             match call {
-                Ok(Asked::Decided(decided)) => {
+                Some(Asked::Decided(decided)) => {
                     waiting.push(decided);
                     places.push((flight, None));
                 }
@@ -241,22 +243,12 @@ impl Harness {
         }
         let asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards, token).await;
         let mut asked = asked.into_iter();
-        places
-            .into_iter()
-            .filter_map(|(flight, place)| Some((flight, place.or_else(|| asked.next().map(Ok))?)))
-            .collect()
+        places.into_iter().map(|(flight, place)| (flight, place.unwrap_or_else(|| asked.next()))).collect()
     }
 
     /// From the answer to the outcome.
-    async fn carry_out<'t>(
-        &self,
-        (mut flight, call): (Flight<'t>, Result<Asked, Ending>),
-        token: Option<&CancellationToken>,
-    ) -> Flight<'t> {
-        let asked = match call {
-            Ok(asked) => asked,
-            Err(ending) => return flight.ended(ending),
-        };
+    async fn carry_out<'t>(&self, (mut flight, call): Judged<'t>, token: Option<&CancellationToken>) -> Flight<'t> {
+        let Some(asked) = call else { return flight };
         if !self.execution.is_clear() {
             let access = asked.access();
             match until(token, self.execution.clear_of(access, flight.budget())).await {
@@ -280,6 +272,9 @@ impl Harness {
         flight.ended(outcome.into())
     }
 }
+
+/// A call that was judged, unless it has ended before that.
+type Judged<'t> = (Flight<'t>, Option<Asked>);
 
 fn is_cancelled(token: Option<&CancellationToken>) -> bool {
     token.is_some_and(CancellationToken::is_cancelled)
@@ -333,8 +328,9 @@ impl Turn<'_> {
             return;
         }
         let token = Some(self.token.clone());
-        let settled = self.harness.fly(&self.landing, calls, token, |settled| settled).await;
-        self.settled = settled.into_iter().map(Some).collect();
+        // Kept one by one, so that what is settled stays so if this is dropped.
+        let landing = &self.landing;
+        self.harness.fly(landing, calls, token, |position, settled| landing.keep(position, settled)).await;
     }
 
     /// What the model reads: one result a call, in their order, however far the calls came.
@@ -345,19 +341,19 @@ impl Turn<'_> {
     /// As [`results`](Self::results), with the records.
     pub fn settled(&mut self) -> Vec<Settled> {
         self.calls.clear();
-        self.collect_lost();
+        self.collect();
         for (position, (id, name)) in self.heads.iter().enumerate() {
             if self.settled[position].is_none() {
                 // It was never begun. Dropped here, it ends.
                 drop(Flight::new(&self.landing, position, &ToolCall::of_parts(id.clone(), name.clone())));
             }
         }
-        self.collect_lost();
+        self.collect();
         self.settled.iter().flatten().cloned().collect()
     }
 
-    fn collect_lost(&mut self) {
-        for (position, settled) in self.landing.take_lost() {
+    fn collect(&mut self) {
+        for (position, settled) in self.landing.take() {
             if let Some(slot) = self.settled.get_mut(position) {
                 slot.get_or_insert(settled);
             }

@@ -1,5 +1,9 @@
 //! Running bodies: when, for how long, and what is around them.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
 use tokio_util::sync::CancellationToken;
 
 mod abandoned;
@@ -12,8 +16,12 @@ pub(crate) use schedule::schedule;
 
 /// Waits for a future, but no longer than until the token is cancelled. `None`: it was.
 pub(crate) async fn until<F: Future>(token: Option<&CancellationToken>, future: F) -> Option<F::Output> {
-    match token {
-        Some(token) => token.run_until_cancelled(future).await,
-        None => Some(future.await),
-    }
+    let Some(token) = token else { return Some(future.await) };
+    let (mut future, mut cancelled) = (pin!(future), pin!(token.cancelled()));
+    // The future first: what is done already is not undone.
+    poll_fn(|task| match future.as_mut().poll(task) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => cancelled.as_mut().poll(task).map(|()| None),
+    })
+    .await
 }

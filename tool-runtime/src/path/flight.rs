@@ -20,17 +20,17 @@ use crate::tool::{HostState, HostTool};
 pub(crate) struct Landing<'h> {
     pub(crate) ledger: &'h Arc<dyn Ledger>,
     pub(crate) result_cap: usize,
-    /// What calls came to that were dropped, each with its place in the turn.
-    lost: Mutex<Vec<(usize, Settled)>>,
+    /// What calls came to that nobody waited for, each with its place in the turn.
+    kept: Mutex<Vec<(usize, Settled)>>,
 }
 
 impl<'h> Landing<'h> {
     pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, result_cap: usize) -> Self {
-        Landing { ledger, result_cap, lost: Mutex::new(Vec::new()) }
+        Landing { ledger, result_cap, kept: Mutex::new(Vec::new()) }
     }
 
-    pub(crate) fn take_lost(&self) -> Vec<(usize, Settled)> {
-        std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take(&self) -> Vec<(usize, Settled)> {
+        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -58,6 +58,11 @@ impl<'t> Flight<'t> {
         Flight { landing, position, known: Some(known) }
     }
 
+    /// Its place in the turn.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
     /// Which tool it calls.
     pub(crate) fn resolved(&mut self, tool: &HostTool) {
         if let Some(known) = &mut self.known {
@@ -81,10 +86,14 @@ impl<'t> Flight<'t> {
 
     /// It has ended.
     pub(crate) fn ended(mut self, ending: Ending) -> Self {
+        self.ends(ending);
+        self
+    }
+
+    pub(crate) fn ends(&mut self, ending: Ending) {
         if let Some(known) = &mut self.known {
             known.ending = Some(ending);
         }
-        self
     }
 
     /// How long its body may take.
@@ -170,8 +179,8 @@ impl Drop for Flight<'_> {
 }
 
 impl Landing<'_> {
-    fn keep(&self, position: usize, settled: Settled) {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner).push((position, settled));
+    pub(crate) fn keep(&self, position: usize, settled: Settled) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((position, settled));
     }
 }
 

@@ -1,0 +1,7 @@
+//! What a host sees of a call, stage by stage: the behaviours of the reference harness (D01 to D85), in our words.
+
+#![allow(missing_docs, reason = "the types here say what they are by their fields")]
+
+mod cancellation;
+mod concurrency;
+mod support;
