@@ -137,10 +137,10 @@ impl<'t> Flight<'t> {
             // Nobody settles a call twice: this takes it by value.
             None => unreachable!("a call that is in flight is known"),
         };
-        let mut recording = Recording { landing, position, settled: Some(settled.clone()) };
-        settled.record_end(&**landing.ledger).await;
-        recording.settled = None;
-        settled
+        let entry = settled.entry();
+        let recording = Recording { landing, position, settled: Some(settled) };
+        super::settle::record_end(&**landing.ledger, entry).await;
+        recording.done()
     }
 }
 
@@ -190,6 +190,15 @@ struct Recording<'t> {
     landing: &'t Landing<'t>,
     position: usize,
     settled: Option<Settled>,
+}
+
+impl Recording<'_> {
+    fn done(mut self) -> Settled {
+        match self.settled.take() {
+            Some(settled) => settled,
+            None => unreachable!("only the end of a recording takes it"),
+        }
+    }
 }
 
 impl Drop for Recording<'_> {

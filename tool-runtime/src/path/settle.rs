@@ -50,7 +50,7 @@ impl Ending {
     /// A record that can't be written is reported through `tracing`; the result stands.
     pub async fn settle(self, ledger: &dyn Ledger, cap: usize) -> Settled {
         let settled = self.prepared(cap);
-        settled.record_end(ledger).await;
+        record_end(ledger, settled.entry()).await;
         settled
     }
 
@@ -87,12 +87,12 @@ impl Settled {
     pub(super) fn entry(&self) -> Entry {
         Entry::End(Arc::clone(&self.record))
     }
+}
 
-    /// Writes the end down. Whether that fails is the host's to know; the result stands.
-    pub(super) async fn record_end(&self, ledger: &dyn Ledger) {
-        if let Err(error) = append(ledger, self.entry()).await {
-            tracing::error!(target: "tool_runtime", call_id = %self.record.call_id(), error, "the end of a call could not be recorded");
-        }
+/// Writes an end down. Whether that fails is the host's to know; the result stands.
+pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) {
+    if let Err(error) = append(ledger, entry).await {
+        tracing::error!(target: "tool_runtime", error, "the end of a call could not be recorded");
     }
 }
 
