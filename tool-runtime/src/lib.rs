@@ -44,13 +44,15 @@
 //! | `gate` | policies, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
-//! | `execute` | running bodies: budgets, cancellation, panics |
+//! | `events` | what happens to calls, told to the host while it happens |
+//! | `execute` | running bodies: schedule, budgets, cancellation, layers |
 //! | [`path`] | the path of one call, a stage a file |
 //! | [`wire`] | providers' formats; reaches `schema` and `call` alone |
 //! | `harness` | the stages put together |
 
 mod call;
 mod checklist;
+mod events;
 mod execute;
 mod gate;
 mod harness;
@@ -69,6 +71,8 @@ use std::pin::Pin;
 
 pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
 pub use checklist::{Checklist, Party, Report, Unknown};
+pub use events::{Event, EventKind, Observer};
+pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
     AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
 };
@@ -80,7 +84,8 @@ pub use schema::{
 };
 pub use tool::{
     CallContext, Card, DynamicTool, DynamicToolBuilder, DynamicToolError, Final, Hints, HostOnly, HostOwned, HostState,
-    HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput, Secret, StoredResult, Tool,
+    HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput, Progress, Secret, StoredResult,
+    SubCallError, Tool,
 };
 pub use tool_macros::{tool, tool_type, toolset};
 

@@ -4,4 +4,7 @@
 
 mod cancellation;
 mod concurrency;
+mod events;
+mod layers;
+mod sub_calls;
 mod support;

@@ -8,10 +8,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::abandoned::{Abandoned, Thread};
-use crate::tool::{Access, Body, BodyResult, CallContext, CatchPanic, Reply, Run, caught};
+use crate::call::Code;
+use crate::tool::{Access, Body, BodyResult, CallContext, CatchPanic, Reply, Run, Success, caught};
 
 /// How a body ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Ended {
     /// By itself.
     Body(BodyResult),
@@ -27,6 +28,34 @@ pub(crate) enum Ended {
     Busy,
     /// The host can't run it.
     NotRun(String),
+}
+
+impl Ended {
+    /// The body had begun, so its effects may have happened.
+    pub(crate) fn began(&self) -> bool {
+        !matches!(self, Ended::CancelledBeforeStart | Ended::Busy | Ended::NotRun(_))
+    }
+
+    pub(crate) fn success(&self) -> Option<&Success> {
+        match self {
+            Ended::Body(BodyResult::Success(success)) => Some(success),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn code(&self) -> Code {
+        match self {
+            Ended::Body(BodyResult::Success(_)) => Code::Ok,
+            Ended::Body(BodyResult::Failed(_)) => Code::ToolError,
+            Ended::Body(BodyResult::InvalidOutput { .. }) => Code::InvalidOutput,
+            Ended::Panicked(_) => Code::Panicked,
+            Ended::TimedOut { .. } => Code::Timeout,
+            Ended::Cancelled { .. } => Code::Cancelled,
+            Ended::CancelledBeforeStart => Code::CancelledBeforeStart,
+            Ended::Busy => Code::Busy,
+            Ended::NotRun(_) => Code::HostError,
+        }
+    }
 }
 
 /// What a body has to keep to.

@@ -8,10 +8,14 @@ use tokio_util::sync::CancellationToken;
 
 mod abandoned;
 mod body;
+mod layer;
+mod one_call;
 mod schedule;
 
 pub(crate) use abandoned::Abandoned;
-pub(crate) use body::{Blocking, Ended, Limits, run_body, timers};
+pub(crate) use body::{Ended, timers};
+pub use layer::{Attempt, Layer, Ran};
+pub(crate) use one_call::OneCall;
 pub(crate) use schedule::schedule;
 
 /// Waits for a future, but no longer than until the token is cancelled. `None`: it was.

@@ -60,6 +60,10 @@ impl fmt::Debug for CallFacts<'_> {
 pub struct Arguments<'a>(&'a str);
 
 impl<'a> Arguments<'a> {
+    pub(crate) fn of(canonical: &'a str) -> Self {
+        Arguments(canonical)
+    }
+
     /// The whole text.
     pub fn as_str(&self) -> &'a str {
         self.0

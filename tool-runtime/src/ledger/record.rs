@@ -186,6 +186,7 @@ pub(crate) struct RecordParts {
     /// What only the host may know.
     pub(crate) detail: Option<String>,
     pub(crate) card: Option<Card>,
+    pub(crate) parent: Option<CallId>,
 }
 
 impl Record {
@@ -200,6 +201,10 @@ impl Record {
 
     /// The name under which the model called.
     pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    pub(crate) fn name(&self) -> &Word {
         &self.0.tool
     }
 
@@ -238,6 +243,11 @@ impl Record {
         self.0.detail.as_deref()
     }
 
+    /// The call whose tool made this one.
+    pub fn parent(&self) -> Option<&CallId> {
+        self.0.parent.as_ref()
+    }
+
     /// What a person is shown.
     pub fn card(&self) -> Option<&Card> {
         self.0.card.as_ref()
@@ -247,7 +257,7 @@ impl Record {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Record", 10)?;
+        let mut fields = serializer.serialize_struct("Record", 11)?;
         fields.serialize_field("entry", "end")?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
@@ -258,6 +268,10 @@ impl Serialize for Record {
         fields.serialize_field("whole", &parts.whole)?;
         fields.serialize_field("detail", &parts.detail)?;
         fields.serialize_field("card", &parts.card)?;
+        match &parts.parent {
+            Some(parent) => fields.serialize_field("parent", parent)?,
+            None => fields.skip_field("parent")?,
+        }
         fields.end()
     }
 }

@@ -25,6 +25,11 @@ impl Decided {
         self
     }
 
+    /// Why a person has to be asked, as far as rules say so.
+    pub(crate) fn reasons_to_ask(&self) -> Vec<String> {
+        self.0.ruling.asked.iter().map(ToString::to_string).collect()
+    }
+
     /// A policy or a guard forbids it.
     pub fn is_denied(&self) -> bool {
         !self.0.ruling.denied.is_empty()

@@ -10,11 +10,10 @@ use tracing::Instrument as _;
 use super::ending::{End, Ending, cancelled_before_start};
 use super::permit::Permit;
 use super::record::append_detached;
-use super::state::State;
-use crate::call::Code;
-use crate::execute::{Abandoned, Blocking, Ended, Limits, run_body, timers};
+use crate::call::{Code, ToolCall};
+use crate::execute::{Abandoned, Ended, Layer, OneCall, timers};
 use crate::ledger::{Entry, LateEnd, Ledger};
-use crate::tool::{Access, Body, BodyResult, CallContext, Hints, HostTool};
+use crate::tool::{Access, BodyResult, Hints, HostTool, Surroundings};
 
 /// What running a call came to.
 #[derive(Debug)]
@@ -40,6 +39,7 @@ pub struct Execution {
     grace: Duration,
     abandoned: Abandoned,
     ledger: Option<Arc<dyn Ledger>>,
+    layers: Vec<Arc<dyn Layer>>,
 }
 
 impl Execution {
@@ -52,7 +52,12 @@ impl Execution {
 
     /// The defaults.
     pub fn new() -> Self {
-        Execution { grace: Self::DEFAULT_GRACE, abandoned: Abandoned::at_most(Self::DEFAULT_ABANDONED), ledger: None }
+        Execution {
+            grace: Self::DEFAULT_GRACE,
+            abandoned: Abandoned::at_most(Self::DEFAULT_ABANDONED),
+            ledger: None,
+            layers: Vec::new(),
+        }
     }
 
     /// Sets how long a body that watches its [token](CallContext::token) may go on after it was told
@@ -68,6 +73,13 @@ impl Execution {
     #[must_use]
     pub fn max_abandoned(mut self, bodies: usize) -> Self {
         self.abandoned = Abandoned::at_most(bodies);
+        self
+    }
+
+    /// Puts a layer around execution, inside those that are there.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Layer + 'static) -> Self {
+        self.layers.push(Arc::new(layer));
         self
     }
 
@@ -96,18 +108,19 @@ impl Execution {
         }
     }
 
-    /// What becomes of a body that may block its thread, should it outlast its call.
-    fn blocking(&self, state: &State, access: Access, begun: Instant) -> Blocking {
-        let (call_id, tool, ledger) = (state.call.id.clone(), state.call.name.clone(), self.ledger.clone());
-        let runtime = tokio::runtime::Handle::try_current().ok();
-        let late = move || {
-            tracing::warn!(target: "tool_runtime", %call_id, tool = &*tool, "a body ended after its call");
-            if let Some(ledger) = ledger {
-                let entry = Entry::LateEnd(Arc::new(LateEnd::new(call_id, tool, begun.elapsed())));
-                append_detached(ledger, entry, runtime.as_ref());
-            }
-        };
-        Blocking { access, late: Box::new(late) }
+    /// What is done when a body that blocks its thread outlasts its call.
+    fn late<'a>(&'a self, call: &'a ToolCall, begun: Instant) -> impl Fn() -> Box<dyn FnOnce() + Send> + Sync + 'a {
+        move || {
+            let (call_id, tool, ledger) = (call.id.clone(), call.name.clone(), self.ledger.clone());
+            let runtime = tokio::runtime::Handle::try_current().ok();
+            Box::new(move || {
+                tracing::warn!(target: "tool_runtime", %call_id, tool = &*tool, "a body ended after its call");
+                if let Some(ledger) = ledger {
+                    let entry = Entry::LateEnd(Arc::new(LateEnd::new(call_id, tool, begun.elapsed())));
+                    append_detached(ledger, entry, runtime.as_ref());
+                }
+            })
+        }
     }
 }
 
@@ -133,25 +146,26 @@ impl Permit {
 
     /// As [`execute`](Self::execute), under the rules of a host.
     pub async fn execute_under(self, execution: &Execution, token: Option<CancellationToken>) -> Outcome {
+        self.execute_within(execution, token, None).await
+    }
+
+    /// As [`execute_under`](Self::execute_under), with somebody around who hears of progress and
+    /// runs calls of the body's own.
+    pub(crate) async fn execute_within(
+        self,
+        execution: &Execution,
+        token: Option<CancellationToken>,
+        around: Option<Arc<dyn Surroundings>>,
+    ) -> Outcome {
         let Permit(mut state) = self;
         let Some(args) = state.args.take() else {
             // A permit has arguments from its beginning to here.
             return Outcome(Ending::of(state, End::lost()));
         };
         let tool = state.tool().clone();
-        let budget = tool.timeout();
         let begun = Instant::now();
-        let deadline = budget.and_then(|budget| begun.checked_add(budget));
-        // Said here, since the body takes its arguments with it.
-        let blocking =
-            tool.may_block().then(|| execution.blocking(&state, tool.access(&args, state.canonical()), begun));
-        let cx = CallContext::new(
-            tool.clone(),
-            state.call.id.clone(),
-            deadline,
-            std::mem::take(&mut state.host),
-            token.clone(),
-        );
+        let (host, lineage) = (std::mem::take(&mut state.host), state.lineage.clone());
+        let late = execution.late(&state.call, begun);
         let span = tracing::info_span!(
             target: "tool_runtime",
             "execute_tool",
@@ -159,12 +173,24 @@ impl Permit {
             "gen_ai.tool.name" = tool.name(),
             "gen_ai.tool.call.id" = state.call.id.as_str(),
         );
-        let body = Body { args, cx: cx.clone() };
-        let limits =
-            Limits { begun, budget, token: token.as_ref(), grace: execution.grace, abandoned: &execution.abandoned };
-        let ended = run_body(tool.run(), body, limits, blocking, &cx).instrument(span).await;
+        let call = OneCall {
+            tool: &tool,
+            call_id: &state.call.id,
+            canonical: state.canonical(),
+            host,
+            lineage,
+            around,
+            begun,
+            budget: tool.timeout(),
+            grace: execution.grace,
+            abandoned: &execution.abandoned,
+            late: &late,
+        };
+        let (ended, started) = call.run(&execution.layers, args, token).instrument(span).await;
+        drop(call);
+        drop(late);
         let end = narrate(&tool, ended);
-        Outcome(Ending::of(state, End { took: begun.elapsed(), ..end }))
+        Outcome(Ending::of(state, End { took: begun.elapsed(), started, ..end }))
     }
 }
 
@@ -180,7 +206,7 @@ pub(super) fn effects(hints: Hints) -> &'static str {
 /// What the model reads of an outcome, and what the host does.
 fn narrate(tool: &HostTool, ended: Ended) -> End {
     let (name, effects) = (tool.name(), effects(tool.hints()));
-    let end = match ended {
+    match ended {
         Ended::Body(BodyResult::Success(success)) => {
             End { value: Some(success.value), ..End::new(Code::Ok, success.content) }
         }
@@ -207,24 +233,17 @@ fn narrate(tool: &HostTool, ended: Ended) -> End {
             let still = if still_running { " It may still be running." } else { "" };
             End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran.{still} {effects}"))
         }
-        Ended::CancelledBeforeStart => {
-            return End::new(Code::CancelledBeforeStart, cancelled_before_start(name));
-        }
-        Ended::Busy => {
-            return End::new(
-                Code::Busy,
-                format!("`{name}` did not run: too many tools that were stopped are still running. Try again later."),
-            );
-        }
-        Ended::NotRun(why) => {
-            return End::new(
-                Code::HostError,
-                format!("`{name}` did not run: the host can't run tools now. This is not the call's fault."),
-            )
-            .with_detail(why);
-        }
-    };
-    End { started: true, ..end }
+        Ended::CancelledBeforeStart => End::new(Code::CancelledBeforeStart, cancelled_before_start(name)),
+        Ended::Busy => End::new(
+            Code::Busy,
+            format!("`{name}` did not run: too many tools that were stopped are still running. Try again later."),
+        ),
+        Ended::NotRun(why) => End::new(
+            Code::HostError,
+            format!("`{name}` did not run: the host can't run tools now. This is not the call's fault."),
+        )
+        .with_detail(why),
+    }
 }
 
 /// An error and its causes on one line.

@@ -13,20 +13,22 @@ use super::review::Review;
 use super::settle::Settled;
 use super::state::State;
 use crate::call::{CallId, Code, ToolCall, Word};
+use crate::events::{EventKind, Observers};
 use crate::ledger::{Ledger, Verdict};
 use crate::tool::{HostState, HostTool};
 
 /// Where the calls of one turn end.
 pub(crate) struct Landing<'h> {
     pub(crate) ledger: &'h Arc<dyn Ledger>,
+    pub(crate) observers: &'h Observers,
     pub(crate) result_cap: usize,
     /// What calls came to that nobody waited for, each with its place in the turn.
     kept: Mutex<Vec<(usize, Settled)>>,
 }
 
 impl<'h> Landing<'h> {
-    pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, result_cap: usize) -> Self {
-        Landing { ledger, result_cap, kept: Mutex::new(Vec::new()) }
+    pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, observers: &'h Observers, result_cap: usize) -> Self {
+        Landing { ledger, observers, result_cap, kept: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn take(&self) -> Vec<(usize, Settled)> {
@@ -54,6 +56,7 @@ struct Known {
 impl<'t> Flight<'t> {
     pub(crate) fn new(landing: &'t Landing<'t>, position: usize, call: &ToolCall) -> Self {
         let (call_id, name) = (call.id.clone(), call.name.clone());
+        landing.observers.tell(&call_id, &name, || EventKind::Proposed);
         let known = Known { call_id, name, tool: None, verdict: None, started: false, ending: None };
         Flight { landing, position, known: Some(known) }
     }
@@ -74,6 +77,16 @@ impl<'t> Flight<'t> {
     pub(crate) fn recorded(&mut self, verdict: Option<&Arc<Verdict>>) {
         if let Some(known) = &mut self.known {
             known.verdict = verdict.cloned();
+            if let Some(verdict) = verdict {
+                self.landing.observers.tell(&known.call_id, &known.name, || EventKind::Decided(Arc::clone(verdict)));
+            }
+        }
+    }
+
+    /// A person is about to be asked.
+    pub(crate) fn asked(&self, reasons: impl FnOnce() -> Vec<String>) {
+        if let Some(known) = &self.known {
+            self.landing.observers.tell(&known.call_id, &known.name, || EventKind::Asked(reasons()));
         }
     }
 
@@ -81,6 +94,7 @@ impl<'t> Flight<'t> {
     pub(crate) fn started(&mut self) {
         if let Some(known) = &mut self.known {
             known.started = true;
+            self.landing.observers.tell(&known.call_id, &known.name, || EventKind::Started);
         }
     }
 
@@ -140,7 +154,9 @@ impl<'t> Flight<'t> {
         let entry = settled.entry();
         let recording = Recording { landing, position, settled: Some(settled) };
         super::settle::record_end(&**landing.ledger, entry).await;
-        recording.done()
+        let settled = recording.done();
+        landing.finished(&settled);
+        settled
     }
 }
 
@@ -174,11 +190,17 @@ impl Drop for Flight<'_> {
         let settled = ending.prepared(self.landing.result_cap);
         let runtime = tokio::runtime::Handle::try_current().ok();
         append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref());
+        self.landing.finished(&settled);
         self.landing.keep(self.position, settled);
     }
 }
 
 impl Landing<'_> {
+    fn finished(&self, settled: &Settled) {
+        let record = settled.shared_record();
+        self.observers.tell(record.call_id(), record.name(), || EventKind::Finished(Arc::clone(record)));
+    }
+
     pub(crate) fn keep(&self, position: usize, settled: Settled) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((position, settled));
     }
@@ -204,6 +226,7 @@ impl Recording<'_> {
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         if let Some(settled) = self.settled.take() {
+            self.landing.finished(&settled);
             self.landing.keep(self.position, settled);
         }
     }

@@ -1,13 +1,14 @@
 //! Which tool does the model mean?
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::ending::{End, Ending};
 use super::state::State;
 use crate::call::{Code, ToolCall};
 use crate::registry::Registry;
 use crate::schema::text;
-use crate::tool::HostTool;
+use crate::tool::{HostTool, Lineage};
 
 /// A call of a known tool, with the definition that it will be judged by.
 #[derive(Debug)]
@@ -15,6 +16,12 @@ use crate::tool::HostTool;
 pub struct Proposed(pub(super) Box<State>);
 
 impl Proposed {
+    /// Says that a tool has made the call.
+    pub(crate) fn made_by(mut self, lineage: Arc<Lineage>) -> Self {
+        self.0.lineage = Some(lineage);
+        self
+    }
+
     /// The call as the model wrote it.
     pub fn call(&self) -> &ToolCall {
         &self.0.call

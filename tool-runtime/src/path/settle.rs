@@ -38,6 +38,10 @@ impl Settled {
         self.value.as_deref()
     }
 
+    pub(crate) fn shared_record(&self) -> &Arc<Record> {
+        &self.record
+    }
+
     /// What the host keeps.
     pub fn record(&self) -> &Record {
         &self.record
@@ -59,7 +63,7 @@ impl Ending {
         self.end();
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
-        let State { call, verdict, end, .. } = *state;
+        let State { call, verdict, end, lineage, .. } = *state;
         let End { code, content, value, started, took, detail } = end.unwrap_or_else(End::lost);
         let result = ToolResult {
             call_id: call.id.clone(),
@@ -78,6 +82,7 @@ impl Ending {
             whole,
             detail,
             card,
+            parent: lineage.map(|lineage| lineage.parent.clone()),
         }));
         Settled { result, value, record }
     }
@@ -99,7 +104,8 @@ pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) {
 /// The last changes to the content, and the card. Gives the whole of a content that was cut.
 fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
     let tool = state.tool.clone();
-    let present = tool.as_ref().and_then(HostTool::present_result);
+    // A call of a tool's own is shown by the call that made it.
+    let present = tool.as_ref().filter(|_| state.lineage.is_none()).and_then(HostTool::present_result);
     // The body has used its arguments up; who presents or finalises reads them from the record's text.
     let args = match (&tool, state.args.take()) {
         (_, Some(args)) => Some(args),

@@ -5,7 +5,7 @@ use crate::call::ToolCall;
 use crate::checklist::Unknown;
 use crate::gate::{CallFacts, Ruling};
 use crate::ledger::Verdict;
-use crate::tool::{Access, ErasedArgs, HostState, HostTool};
+use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
 /// it says what has been done.
@@ -14,6 +14,8 @@ pub(crate) struct State {
     /// `None` only in the ending of a call whose tool nobody has.
     pub(super) tool: Option<HostTool>,
     pub(super) host: HostState,
+    /// Of a call that a tool has made.
+    pub(super) lineage: Option<Arc<Lineage>>,
     /// The canonical text, where it isn't the raw text itself. From `accept` on.
     pub(super) canonical: Option<String>,
     /// The values read from it. `None` for a draft, and once the body has them.
@@ -49,6 +51,7 @@ impl State {
             call,
             tool,
             host,
+            lineage: None,
             canonical: None,
             args: None,
             revision: 1,

@@ -1,13 +1,19 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::HostTool;
-use crate::call::CallId;
+use super::family::{Children, Place, Progress, SubCallError};
+use crate::BoxFuture;
+use crate::call::{CallId, RawArguments, Word};
 
 /// Values of the host that tools ask for with `#[host]`, one of each type.
 #[derive(Clone, Default)]
@@ -48,6 +54,40 @@ struct Inner {
     outer: Option<CancellationToken>,
     /// Made when somebody asks for it: most tools don't.
     token: OnceLock<CancellationToken>,
+    around: Option<Arc<dyn Surroundings>>,
+    lineage: Option<Arc<Lineage>>,
+    /// Made when it makes a call of its own.
+    children: OnceLock<Arc<Children>>,
+    /// Its body has ended: it can make no more calls.
+    is_over: AtomicBool,
+}
+
+/// Where a call of a tool's own comes from.
+#[derive(Debug)]
+pub(crate) struct Lineage {
+    /// The call that a model proposed.
+    pub(crate) root: CallId,
+    pub(crate) parent: CallId,
+    /// The tools that are running it, from the outside in.
+    pub(crate) tools: Vec<Word>,
+}
+
+/// Whoever runs a call, as far as its body may ask something of it.
+pub(crate) trait Surroundings: Send + Sync {
+    /// Is told how far a call is.
+    fn progress(&self, call_id: &CallId, tool: &str, progress: Progress);
+
+    /// Runs a call that a running call makes.
+    fn call(self: Arc<Self>, sub: SubCall) -> BoxFuture<'static, Result<String, SubCallError>>;
+}
+
+/// A call that a running call makes.
+pub(crate) struct SubCall {
+    pub(crate) name: Word,
+    pub(crate) arguments: RawArguments,
+    pub(crate) lineage: Arc<Lineage>,
+    pub(crate) token: CancellationToken,
+    pub(crate) place: Place,
 }
 
 impl CallContext {
@@ -57,8 +97,90 @@ impl CallContext {
         deadline: Option<Instant>,
         state: HostState,
         outer: Option<CancellationToken>,
+        around: Option<Arc<dyn Surroundings>>,
+        lineage: Option<Arc<Lineage>>,
     ) -> Self {
-        CallContext(Arc::new(Inner { tool, call_id, deadline, state, outer, token: OnceLock::new() }))
+        CallContext(Arc::new(Inner {
+            tool,
+            call_id,
+            deadline,
+            state,
+            outer,
+            token: OnceLock::new(),
+            around,
+            lineage,
+            children: OnceLock::new(),
+            is_over: AtomicBool::new(false),
+        }))
+    }
+
+    /// Says how far the call is: one line, and how much of it is done, from 0 to 1, as far as that is
+    /// known. Whoever listens is told at once; nobody waits.
+    pub fn progress(&self, message: &str, done: impl Into<Option<f64>>) {
+        if let Some(around) = self.0.around.as_ref().filter(|_| !self.0.is_over.load(Ordering::Acquire)) {
+            around.progress(&self.0.call_id, self.tool(), Progress::new(message, done.into()));
+        }
+    }
+
+    /// Calls another tool, and gives what it returned as JSON text.
+    ///
+    /// Such a call takes the whole path: its arguments are checked, policy and guards judge it, a
+    /// person may be asked, and it has a record that names this call as its parent. Several may be
+    /// under way at a time, and those overlap that may. When this call ends they are stopped.
+    ///
+    /// # Errors
+    /// If the call failed or did not run, with what a model would have read.
+    pub fn call(
+        &self,
+        tool: impl AsRef<str>,
+        arguments: impl Into<RawArguments>,
+    ) -> BoxFuture<'static, Result<String, SubCallError>> {
+        let name = Word::from(tool.as_ref());
+        let refused = |why: String| -> BoxFuture<'static, Result<String, SubCallError>> {
+            let error = SubCallError::new(tool.as_ref(), why);
+            Box::pin(std::future::ready(Err(error)))
+        };
+        let Some(around) = &self.0.around else {
+            return refused("there is no harness that could run a call of a tool's own".to_owned());
+        };
+        if self.0.is_over.load(Ordering::Acquire) {
+            return refused("the call that makes this one has ended".to_owned());
+        }
+        let above = self.0.lineage.as_ref();
+        let mut tools = above.map_or_else(Vec::new, |lineage| lineage.tools.clone());
+        tools.push(Word::from(self.tool()));
+        let sub = SubCall {
+            name,
+            arguments: arguments.into(),
+            lineage: Arc::new(Lineage {
+                root: above.map_or_else(|| self.0.call_id.clone(), |lineage| lineage.root.clone()),
+                parent: self.0.call_id.clone(),
+                tools,
+            }),
+            token: self.token().child_token(),
+            place: self.0.children.get_or_init(Arc::default).enter(),
+        };
+        Arc::clone(around).call(sub)
+    }
+
+    /// Its body has ended: the calls that it has made are stopped, and no more are taken.
+    pub(crate) async fn finish(&self, grace: Duration) {
+        self.0.is_over.store(true, Ordering::Release);
+        let Some(children) = self.0.children.get() else { return };
+        self.cancel();
+        // What is left is run by somebody else's task, and comes to its own end soon.
+        let bound = async {
+            match tokio::runtime::Handle::try_current() {
+                Ok(_) => tokio::time::sleep(grace * 2).await,
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let (mut drained, mut bound) = (pin!(children.drained()), pin!(bound));
+        poll_fn(|task| match drained.as_mut().poll(task) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => bound.as_mut().poll(task),
+        })
+        .await;
     }
 
     /// Cancelled when the call should stop: its turn was cancelled, or its time is over.

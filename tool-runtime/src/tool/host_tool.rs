@@ -9,6 +9,9 @@ use super::built::Built;
 use super::card::{Card, StoredResult};
 use super::definition::{Concurrency, Definition, Finalize, Hints, HostNeed, Label, Run};
 use super::dynamic::DynamicTool;
+use super::output::Success;
+use crate::call::ToolOutputError;
+use crate::schema::json::Json;
 use crate::schema::{Digest, Problems, ToolSchema, Walked};
 
 /// A type that `#[tool]` made: what the model sees, and how to get what the host keeps.
@@ -222,6 +225,32 @@ impl HostTool {
         let walked = self.built().accept(canonical, &[]).ok()?;
         let text = walked.text.as_deref().unwrap_or(canonical);
         super::panic::caught(|| self.read(&walked, text)).ok()?.ok()
+    }
+
+    /// A value that somebody gives in the tool's place, checked as an output of its own.
+    ///
+    /// # Errors
+    /// If the tool couldn't have returned it; and what of it is the host's to know.
+    pub(crate) fn answer(&self, json: &str) -> Result<Success, (ToolOutputError, String)> {
+        let refused = |path, what: &str, host: String| Err((ToolOutputError::new(self.name(), path, what), host));
+        match Json::parse(json) {
+            Ok(value) => match self.built().check_output(value.to_string().into()) {
+                Ok(value) => Ok(Success { content: self.built().narrate(&value), value }),
+                Err((path, what)) => refused(path, &what, what.clone()),
+            },
+            Err(error) => refused(Default::default(), "it isn't JSON", error.to_string()),
+        }
+    }
+
+    /// A success of another call, checked again: the tool may have been another one then.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub(crate) fn recheck(&self, success: Success) -> Result<Success, (ToolOutputError, String)> {
+        match self.built().check_output(success.value) {
+            Ok(value) => Ok(Success { value, content: success.content }),
+            Err((path, what)) => Err((ToolOutputError::new(self.name(), path, &what), what)),
+        }
     }
 
     pub(crate) fn present_call(&self) -> Option<fn(&ErasedArgs) -> Card> {

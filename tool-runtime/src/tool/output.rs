@@ -77,7 +77,7 @@ impl<E: Into<BoxError>> ModelError for E {
 #[derive(Debug)]
 pub struct Reply(pub(crate) BodyResult);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum BodyResult {
     Success(Success),
     /// The tool's own error.
@@ -90,7 +90,7 @@ pub(crate) enum BodyResult {
 }
 
 /// A checked output.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Success {
     /// As JSON text.
     pub(crate) value: Arc<str>,
@@ -98,7 +98,7 @@ pub(crate) struct Success {
 }
 
 /// A tool's own error, in texts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BodyError {
     pub(crate) message: String,
     /// From the outside in, without those that the message has already.

@@ -1,0 +1,197 @@
+//! Calls that tools make: they take the whole path, and nothing of them outlasts the call that made them.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tool_runtime::{
+    AllowAll, CallContext, CallFacts, Code, Decision, Entry, Harness, MemoryLedger, Registry, ToolCall, tool,
+};
+
+use super::support::{Log, ends, lines, millis};
+
+/// Says a word.
+#[tool(host(concurrency_safe))]
+async fn say(
+    /// Which.
+    word: String,
+    /// How long it takes, in milliseconds.
+    #[arg(default)]
+    span: u64,
+    #[host] log: &Log,
+) -> Result<String, String> {
+    log.note(format!("+{word}"));
+    millis(span).await;
+    log.note(format!("-{word}"));
+    if word == "fail" { Err("it failed".to_owned()) } else { Ok(word) }
+}
+
+/// Says a word, alone.
+#[tool]
+async fn alone(
+    /// Which.
+    word: String,
+    #[host] log: &Log,
+) -> String {
+    log.note(format!("+{word}"));
+    millis(5).await;
+    log.note(format!("-{word}"));
+    word
+}
+
+fn word(word: &str, span: u64) -> String {
+    format!(r#"{{"word":"{word}","span":{span}}}"#)
+}
+
+/// Makes calls of its own.
+#[tool]
+async fn composite(
+    /// Which calls: `two`, `caught`, `itself`, `many`, `left`, or `forever`.
+    what: String,
+    #[host] cx: &CallContext,
+    #[host] log: &Log,
+) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    cx.progress("it begins", 0.5);
+    match what.as_str() {
+        "two" => {
+            let first = cx.call("say", word("a", 0)).await?;
+            let second = cx.call("say", word("b", 0)).await?;
+            Ok(first + &second)
+        }
+        "caught" => {
+            let denied = cx.call("say", word("denied", 0)).await.expect_err("it is denied");
+            let failed = cx.call("say", word("fail", 0)).await.expect_err("it fails");
+            let invalid = cx.call("say", "{}").await.expect_err("it is refused");
+            Ok(format!("{}|{}|{}: {denied}|{failed}|{invalid}", denied.tool(), failed.tool(), invalid.tool()))
+        }
+        "itself" => Ok(cx.call("composite", r#"{"what":"two"}"#).await?),
+        "many" => {
+            let calls = [cx.call("say", word("1", 20)), cx.call("say", word("2", 5))];
+            let barrier = cx.call("alone", r#"{"word":"3"}"#);
+            let last = cx.call("say", word("4", 0));
+            let [first, second] = calls;
+            let (first, second, third, fourth) = tokio::join!(first, second, barrier, last);
+            Ok([first?, second?, third?, fourth?].concat())
+        }
+        "left" => {
+            let running = cx.call("say", word("left", 60_000));
+            let queued = cx.call("alone", r#"{"word":"never"}"#);
+            let running = tokio::spawn(running);
+            let queued = tokio::spawn(queued);
+            millis(10).await;
+            drop((running, queued));
+            let cx = cx.clone();
+            let log = log.clone();
+            tokio::spawn(async move {
+                millis(100).await;
+                let late = cx.call("say", word("late", 0)).await;
+                log.note(format!("late: {}", late.is_err()));
+            });
+            Ok("done".to_owned())
+        }
+        _ => Ok(cx.call("say", word("forever", 600_000)).await?),
+    }
+}
+
+fn harness(ledger: &Arc<MemoryLedger>) -> (Harness, Log) {
+    let log = Log::default();
+    let tools = [SayTool::host(), AloneTool::host(), CompositeTool::host()];
+    let registry = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let policy = |call: &CallFacts<'_>| match call.arguments().get("/word") {
+        Some("\"denied\"") => Decision::deny("not that word"),
+        _ => Decision::Allow,
+    };
+    (Harness::new(registry, policy).ledger(Arc::clone(ledger)), log)
+}
+
+fn call(what: &str) -> [ToolCall; 1] {
+    [ToolCall::new("c", "composite", format!(r#"{{"what":"{what}"}}"#))]
+}
+
+#[tokio::test]
+async fn d52_a_sub_call_is_a_call() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, _) = harness(&ledger);
+    assert_eq!(harness.run(call("two")).await[0].text(), "\"a\"\"b\"");
+    let expected = ["verdict c", "verdict c/1", "end c/1 ok", "verdict c/2", "end c/2 ok", "end c ok"];
+    assert_eq!(lines(&ledger), expected);
+    for entry in ledger.entries() {
+        if let Entry::End(record) = entry {
+            let parent = (record.call_id().as_str() != "c").then_some("c");
+            assert_eq!(record.parent().map(|parent| parent.as_str()), parent);
+        }
+    }
+}
+
+#[tokio::test]
+async fn d53_its_failure_is_its_callers_to_handle() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, _) = harness(&ledger);
+    let settled = harness.run_settled(call("caught"), None).await;
+    let text = settled[0].result().text();
+    assert_eq!(settled[0].record().code(), Code::Ok, "{text}");
+    assert!(text.starts_with("say|say|say: A rule forbids"), "{text}");
+    assert!(text.contains("not that word") && text.contains("|it failed|") && text.contains("`word`: "), "{text}");
+    assert!(!text.contains("tool_error") && !text.contains("invalid_arguments"), "{text}");
+}
+
+#[tokio::test]
+async fn d54_no_way_round_the_scope_and_none_back_to_itself() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, _) = harness(&ledger);
+    let text = harness.run(call("itself")).await[0].text();
+    assert_eq!(text, "`composite` is running already and can't call itself.");
+}
+
+#[tokio::test]
+async fn d55_the_same_schedule_inside() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, log) = harness(&ledger);
+    assert_eq!(harness.run(call("many")).await[0].text(), r#""1""2""3""4""#);
+    assert_eq!(log.take(), ["+1", "+2", "-2", "-1", "+3", "-3", "+4", "-4"]);
+}
+
+#[tokio::test]
+async fn d56_nothing_outlives_the_call_that_made_it() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, log) = harness(&ledger);
+    assert_eq!(harness.run(call("left")).await[0].text(), "done");
+    assert_eq!(log.take(), ["+left"]);
+    let mut recorded: Vec<String> = lines(&ledger).into_iter().filter(|line| line.starts_with("end")).collect();
+    recorded.sort();
+    assert_eq!(recorded, ["end c ok", "end c/1 cancelled", "end c/2 cancelled_before_start"]);
+    // The outer result is given last.
+    assert_eq!(lines(&ledger).last().map(String::as_str), Some("end c ok"));
+    millis(200).await;
+    assert_eq!(log.take(), ["late: true"]);
+    // Cancelled from outside, too.
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        millis(20).await;
+        cancel.cancel();
+    });
+    let settled = harness.run_settled(call("forever"), Some(token)).await;
+    assert!(matches!(settled[0].record().code(), Code::Cancelled | Code::ToolError));
+    assert_eq!(ends(&settled)[0].0, "c");
+    assert_eq!(log.take(), ["+forever"]);
+}
+
+/// Gives much.
+#[tool]
+async fn much() -> String {
+    "x".repeat(10_000)
+}
+
+/// Counts what another tool gives.
+#[tool]
+async fn counts(#[host] cx: &CallContext) -> Result<usize, tool_runtime::SubCallError> {
+    Ok(cx.call("much", "").await?.len() - 2)
+}
+
+#[tokio::test]
+async fn d57_caps_are_for_the_outer_call() {
+    let registry =
+        Registry::builder().tools([MuchTool::host(), CountsTool::host()]).build().expect("the tools are sound");
+    let harness = Harness::new(registry, AllowAll).result_cap(100);
+    assert_eq!(harness.run([ToolCall::new("1", "counts", "")]).await[0].text(), "10000");
+}

@@ -1,0 +1,75 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::abandoned::Abandoned;
+use super::body::{Blocking, Ended, Limits, run_body};
+use super::layer::{Layer, run_layered};
+use crate::call::CallId;
+use crate::tool::{Body, CallContext, ErasedArgs, HostState, HostTool, Lineage, Surroundings};
+
+/// A call that may run, and all that its body runs under.
+pub(crate) struct OneCall<'a> {
+    pub(crate) tool: &'a HostTool,
+    pub(crate) call_id: &'a CallId,
+    pub(crate) canonical: &'a str,
+    pub(crate) host: HostState,
+    pub(crate) lineage: Option<Arc<Lineage>>,
+    pub(crate) around: Option<Arc<dyn Surroundings>>,
+    pub(crate) begun: Instant,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) grace: Duration,
+    pub(crate) abandoned: &'a Abandoned,
+    /// What becomes of a blocking body that outlasts its call.
+    pub(crate) late: &'a (dyn Fn() -> Box<dyn FnOnce() + Send> + Sync),
+}
+
+impl OneCall<'_> {
+    /// Runs it within its layers. Tells whether the body has begun.
+    pub(crate) async fn run(
+        &self,
+        layers: &[Arc<dyn Layer>],
+        args: ErasedArgs,
+        token: Option<CancellationToken>,
+    ) -> (Ended, bool) {
+        if layers.is_empty() {
+            let ended = self.once(args, token).await;
+            let began = ended.began();
+            return (ended, began);
+        }
+        if token.as_ref().is_some_and(CancellationToken::is_cancelled) {
+            return (Ended::CancelledBeforeStart, false);
+        }
+        run_layered(self, layers, args, token).await
+    }
+
+    /// Runs the body once.
+    pub(super) async fn once(&self, args: ErasedArgs, token: Option<CancellationToken>) -> Ended {
+        // Said here, since the body takes its arguments with it.
+        let blocking = self
+            .tool
+            .may_block()
+            .then(|| Blocking { access: self.tool.access(&args, self.canonical), late: (self.late)() });
+        let cx = CallContext::new(
+            self.tool.clone(),
+            self.call_id.clone(),
+            self.budget.and_then(|budget| self.begun.checked_add(budget)),
+            self.host.clone(),
+            token.clone(),
+            self.around.clone(),
+            self.lineage.clone(),
+        );
+        let limits = Limits {
+            begun: self.begun,
+            budget: self.budget,
+            token: token.as_ref(),
+            grace: self.grace,
+            abandoned: self.abandoned,
+        };
+        let body = Body { args, cx: cx.clone() };
+        let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;
+        cx.finish(self.grace).await;
+        ended
+    }
+}

@@ -1,0 +1,158 @@
+//! The path of the calls of one turn, put together from its stages.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Parts;
+use crate::call::ToolCall;
+use crate::execute::{schedule, until};
+use crate::path::ask::ask;
+use crate::path::flight::{Flight, Landing};
+use crate::path::{Asked, Ending, Settled};
+use crate::tool::{Access, Lineage, Surroundings};
+
+/// A call that was judged, unless it has ended before that.
+pub(super) type Judged<'t> = (Flight<'t>, Option<Asked>);
+
+impl Parts {
+    pub(super) fn landing(&self) -> Landing<'_> {
+        Landing::new(&self.ledger, &self.observers, self.result_cap)
+    }
+
+    /// The calls of one turn, from their proposals to their results.
+    pub(super) async fn fly<T: Send>(
+        self: &Arc<Self>,
+        landing: &Landing<'_>,
+        calls: impl IntoIterator<Item = ToolCall>,
+        token: Option<CancellationToken>,
+        keep: impl Fn(usize, Settled) -> T + Sync,
+    ) -> Vec<T> {
+        let token = token.as_ref();
+        let judged = self.judge_all(landing, calls.into_iter().map(|call| (call, None)), token).await;
+        if judged.len() == 1 {
+            // What most turns are needs no schedule.
+            let mut settled = Vec::with_capacity(1);
+            for call in judged {
+                let flight = self.carry_out(call, token).await;
+                settled.push(keep(0, flight.settle(self.review.as_deref()).await));
+            }
+            return settled;
+        }
+        schedule(
+            judged,
+            self.room,
+            |call| touches(call),
+            |call| self.carry_out(call, token),
+            |flight: Flight<'_>| async { keep(flight.position(), flight.settle(self.review.as_deref()).await) },
+        )
+        .await
+    }
+
+    /// Judges calls in their order, and asks about all of them together.
+    pub(super) async fn judge_all<'t>(
+        &self,
+        landing: &'t Landing<'t>,
+        calls: impl Iterator<Item = (ToolCall, Option<Arc<Lineage>>)>,
+        token: Option<&CancellationToken>,
+    ) -> Vec<Judged<'t>> {
+        let mut judged = Vec::with_capacity(calls.size_hint().0);
+        for (position, (call, lineage)) in calls.enumerate() {
+            let mut flight = Flight::new(landing, position, &call);
+            let asked = match self.judge(&mut flight, call, lineage, token).await {
+                Ok(asked) => Some(asked),
+                Err(ending) => {
+                    flight.ends(ending);
+                    None
+                }
+            };
+            judged.push((flight, asked));
+        }
+        if judged.iter().any(|(_, call)| call.as_ref().is_some_and(Asked::has_to_ask)) {
+            judged = self.ask_together(judged, token).await;
+        }
+        judged
+    }
+
+    /// From the proposal to the decision.
+    async fn judge(
+        &self,
+        flight: &mut Flight<'_>,
+        call: ToolCall,
+        lineage: Option<Arc<Lineage>>,
+        token: Option<&CancellationToken>,
+    ) -> Result<Asked, Ending> {
+        let mut proposed = self.registry.resolve(call, &self.loaded)?;
+        if let Some(lineage) = lineage {
+            proposed = proposed.made_by(lineage);
+        }
+        flight.resolved(proposed.tool());
+        let checked = proposed.accept()?.check(&self.checklist).await;
+        if is_cancelled(token) {
+            return Ok(Asked::Decided(checked.cancelled()));
+        }
+        let decided = checked.decide(&*self.policy, &self.guards);
+        Ok(Asked::Decided(if is_cancelled(token) { decided.cancelled() } else { decided }))
+    }
+
+    /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
+    async fn ask_together<'t>(&self, judged: Vec<Judged<'t>>, token: Option<&CancellationToken>) -> Vec<Judged<'t>> {
+        let mut waiting = Vec::new();
+        let mut places = Vec::with_capacity(judged.len());
+        for (flight, call) in judged {
+            match call {
+                Some(Asked::Decided(decided)) => {
+                    if decided.has_to_ask() {
+                        flight.asked(|| decided.reasons_to_ask());
+                    }
+                    waiting.push(decided);
+                    places.push((flight, None));
+                }
+                other => places.push((flight, Some(other))),
+            }
+        }
+        let asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards, token).await;
+        let mut asked = asked.into_iter();
+        places.into_iter().map(|(flight, place)| (flight, place.unwrap_or_else(|| asked.next()))).collect()
+    }
+
+    /// From the answer to the outcome.
+    pub(super) async fn carry_out<'t>(
+        self: &Arc<Self>,
+        (mut flight, call): Judged<'t>,
+        token: Option<&CancellationToken>,
+    ) -> Flight<'t> {
+        let Some(asked) = call else { return flight };
+        if !self.execution.is_clear() {
+            let access = asked.access();
+            match until(token, self.execution.clear_of(access, flight.budget())).await {
+                Some(true) => {}
+                Some(false) => return flight.busy(),
+                None => return flight.cut_short(),
+            }
+        }
+        let recorded = match until(token, asked.record(&*self.ledger)).await {
+            Some(Ok(recorded)) => recorded,
+            Some(Err(ending)) => return flight.ended(ending),
+            None => return flight.cut_short(),
+        };
+        flight.recorded(recorded.shared_verdict());
+        let permit = match recorded.permit() {
+            Ok(permit) => permit,
+            Err(ending) => return flight.ended(ending),
+        };
+        flight.started();
+        let around = Arc::clone(self) as Arc<dyn Surroundings>;
+        let outcome = permit.execute_within(&self.execution, token.cloned(), Some(around)).await;
+        flight.ended(outcome.into())
+    }
+}
+
+/// What running a call would touch.
+pub(super) fn touches((_, call): &Judged<'_>) -> Access {
+    call.as_ref().map_or_else(Asked::touches_nothing, Asked::access)
+}
+
+fn is_cancelled(token: Option<&CancellationToken>) -> bool {
+    token.is_some_and(CancellationToken::is_cancelled)
+}

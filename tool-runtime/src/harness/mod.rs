@@ -1,0 +1,202 @@
+//! The stages put together.
+
+mod flow;
+mod sub_calls;
+mod turn;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+pub use turn::Turn;
+
+use crate::call::{ToolCall, ToolResult};
+use crate::checklist::Checklist;
+use crate::events::{Observer, Observers};
+use crate::execute::Layer;
+use crate::gate::{Approver, Guard, Policy};
+use crate::ledger::{Ledger, MemoryLedger};
+use crate::path::settle::DEFAULT_RESULT_CAP;
+use crate::path::{Execution, Loaded, Review, Settled};
+use crate::registry::Registry;
+
+/// Runs what a model proposes: every call takes the whole path, and every call gets one result.
+///
+/// A registry and a policy are all that it needs. Everything else has a safe default: nobody is
+/// asked, so what has to be asked does not run; verdicts are kept in memory; only calls whose tools
+/// say so overlap.
+///
+/// A panic of a tool, a policy, an approver, a ledger or a renderer is caught and ends its own call
+/// alone. With `panic = "abort"` nothing can be caught: the process ends.
+pub struct Harness(Arc<Parts>);
+
+/// All that calls are run with. Shared with running calls, which may make calls of their own.
+#[derive(Clone)]
+struct Parts {
+    registry: Registry,
+    policy: Arc<dyn Policy>,
+    guards: Vec<Arc<dyn Guard>>,
+    approver: Option<Arc<dyn Approver>>,
+    ledger: Arc<dyn Ledger>,
+    checklist: Checklist,
+    execution: Execution,
+    review: Option<Arc<dyn Review>>,
+    observers: Observers,
+    loaded: Loaded,
+    result_cap: usize,
+    room: NonZeroUsize,
+}
+
+/// How many calls of a turn may run at a time, unless the host says otherwise.
+const DEFAULT_ROOM: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
+
+impl Harness {
+    /// There is no harness without a policy.
+    pub fn new(registry: Registry, policy: impl Policy + 'static) -> Self {
+        let ledger: Arc<dyn Ledger> = Arc::new(MemoryLedger::default());
+        Harness(Arc::new(Parts {
+            registry,
+            policy: Arc::new(policy),
+            guards: Vec::new(),
+            approver: None,
+            execution: Execution::new().ledger(Arc::clone(&ledger)),
+            ledger,
+            checklist: Checklist::new(),
+            review: None,
+            loaded: Loaded::new(),
+            result_cap: DEFAULT_RESULT_CAP,
+            observers: Observers::default(),
+            room: DEFAULT_ROOM,
+        }))
+    }
+
+    /// What is set. Nobody shares it yet: a harness that runs isn't changed.
+    fn parts(&mut self) -> &mut Parts {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Adds a guard, which can only deny.
+    #[must_use]
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        self.parts().guards.push(Arc::new(guard));
+        self
+    }
+
+    /// Sets who is asked.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.parts().approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets where verdicts are recorded. An `Arc` of a ledger is a ledger too.
+    #[must_use]
+    pub fn ledger(mut self, ledger: impl Ledger + 'static) -> Self {
+        self.parts().ledger = Arc::new(ledger);
+        let parts = self.parts();
+        parts.execution = parts.execution.clone().ledger(Arc::clone(&parts.ledger));
+        self
+    }
+
+    /// Sets who looks at outcomes before the model does.
+    #[must_use]
+    pub fn review(mut self, review: impl Review + 'static) -> Self {
+        self.parts().review = Some(Arc::new(review));
+        self
+    }
+
+    /// Puts a layer around the execution of permitted calls, inside those that are there.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Layer + 'static) -> Self {
+        let execution = &mut self.parts().execution;
+        *execution = execution.clone().layer(layer);
+        self
+    }
+
+    /// Adds somebody who is told what happens to calls.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.parts().observers.add(Arc::new(observer));
+        self
+    }
+
+    /// Sets which deferred tools this conversation has loaded.
+    #[must_use]
+    pub fn loaded(mut self, loaded: Loaded) -> Self {
+        self.parts().loaded = loaded;
+        self
+    }
+
+    /// Sets how many bytes of text the model reads of one result.
+    #[must_use]
+    pub fn result_cap(mut self, bytes: usize) -> Self {
+        self.parts().result_cap = bytes;
+        self
+    }
+
+    /// Sets how many calls of a turn may run at a time: 10, unless it is set. Which ones may overlap
+    /// at all their tools say (`concurrency_safe`, `reads`, `writes`).
+    #[must_use]
+    pub fn max_concurrent(mut self, calls: NonZeroUsize) -> Self {
+        self.parts().room = calls;
+        self
+    }
+
+    /// Sets how long a body that watches its token may go on after it was told to stop: see
+    /// [`Execution::grace`].
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        let execution = &mut self.parts().execution;
+        *execution = execution.clone().grace(grace);
+        self
+    }
+
+    /// Sets how many blocking bodies may still run although their calls were given up: see
+    /// [`Execution::max_abandoned`].
+    #[must_use]
+    pub fn max_abandoned(mut self, bodies: usize) -> Self {
+        let execution = &mut self.parts().execution;
+        *execution = execution.clone().max_abandoned(bodies);
+        self
+    }
+
+    /// The tools.
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// Runs the calls of one turn and gives one result a call, in their order.
+    ///
+    /// When the future is dropped, nothing of the turn goes on but blocking bodies, which can't be
+    /// stopped, and the ledger is told of every call. Whoever wants results then, too, makes a
+    /// [`turn`](Self::turn).
+    pub async fn run(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
+        let landing = self.0.landing();
+        self.0.fly(&landing, calls, None, |_, settled| settled.into_result()).await
+    }
+
+    /// As [`run`](Self::run), with the records beside the results. `token` asks running bodies to
+    /// stop, and keeps others from beginning.
+    pub async fn run_settled(
+        &self,
+        calls: impl IntoIterator<Item = ToolCall>,
+        token: Option<CancellationToken>,
+    ) -> Vec<Settled> {
+        let landing = self.0.landing();
+        self.0.fly(&landing, calls, token, |_, settled| settled).await
+    }
+
+    /// The calls of one turn, which can be cancelled, and which have a result each even if the
+    /// future that runs them is dropped.
+    pub fn turn(&self, calls: impl IntoIterator<Item = ToolCall>) -> Turn<'_> {
+        Turn::new(&self.0, calls.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for Harness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Harness").field("registry", &self.0.registry).finish_non_exhaustive()
+    }
+}
