@@ -76,7 +76,7 @@ pub use harness::Harness;
 pub use ledger::{Entry, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use schema::{
-    DeclaredTool, Digest, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
+    DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
 };
 pub use tool::{
     CallContext, Card, DynamicTool, DynamicToolBuilder, DynamicToolError, Final, Hints, HostOnly, HostOwned, HostState,
