@@ -74,7 +74,7 @@ pub use gate::{
 };
 pub use harness::Harness;
 pub use ledger::{Entry, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
-pub use registry::{Registry, RegistryBuilder, RegistryError};
+pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
 };
