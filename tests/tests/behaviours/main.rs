@@ -3,3 +3,4 @@
 #![allow(missing_docs, reason = "the types here say what they are by their fields")]
 
 mod registry;
+mod search;

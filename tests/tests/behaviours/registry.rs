@@ -21,11 +21,11 @@ fn saying(name: &str, says: &str) -> HostTool {
 }
 
 /// A tool that says its own name.
-fn named(name: &str) -> HostTool {
+pub(crate) fn named(name: &str) -> HostTool {
     saying(name, name)
 }
 
-fn fine<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+pub(crate) fn fine<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -33,21 +33,21 @@ fn registry<const N: usize>(names: [&str; N]) -> Registry {
     fine(Registry::builder().tools(names.map(named)).build())
 }
 
-fn refused(builder: RegistryBuilder) -> RegistryError {
+pub(crate) fn refused(builder: RegistryBuilder) -> RegistryError {
     match builder.build() {
         Ok(registry) => panic!("{registry:?} was taken"),
         Err(error) => error,
     }
 }
 
-fn unfit(filtered: Result<Registry, FilterError>) -> String {
+pub(crate) fn unfit(filtered: Result<Registry, FilterError>) -> String {
     match filtered {
         Ok(registry) => panic!("{registry:?} was given"),
         Err(error) => error.to_string(),
     }
 }
 
-fn names(registry: &Registry) -> Vec<&str> {
+pub(crate) fn names(registry: &Registry) -> Vec<&str> {
     registry.iter().map(HostTool::name).collect()
 }
 
@@ -69,7 +69,7 @@ async fn said(registry: &Registry, name: &str) -> String {
 }
 
 /// `name` is nowhere, and calling it is as calling a name that nobody has.
-async fn assert_absent(registry: &Registry, name: &str) {
+pub(crate) async fn assert_absent(registry: &Registry, name: &str) {
     assert!(registry.get(name).is_none());
     assert!(!names(registry).contains(&name));
     assert!(registry.schemas().all(|schema| schema.name() != name));
@@ -449,7 +449,7 @@ fn drift_is_told_by_name_and_digest() {
 }
 
 /// A tool that has to be loaded first.
-fn deferred(name: &str, description: &str) -> HostTool {
+pub(crate) fn deferred(name: &str, description: &str) -> HostTool {
     let said = format!("{name:?}");
     let built = DynamicTool::builder(name, description).output("true").deferred().run(move |_, _| {
         let said = said.clone();

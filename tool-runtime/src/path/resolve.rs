@@ -36,7 +36,7 @@ impl Registry {
         };
         let tool = &entry.tool;
         let loadable = !tool.schema().defer() || loaded.is_loaded(tool.name());
-        let state = Box::new(State::new(call, Some(tool.clone()), self.state_of(entry)));
+        let state = Box::new(State::new(call, Some(tool.clone()), self.state_of(entry, loaded)));
         if !loadable {
             let with = match self.get(Registry::SEARCH_TOOL) {
                 Some(search) => format!(" with `{}`", search.name()),

@@ -17,6 +17,8 @@ pub struct RegistryBuilder {
     /// In a scope, that of below, with the scope's own in it.
     state: HostState,
     order: Option<Vec<String>>,
+    #[cfg(feature = "search")]
+    search: bool,
 }
 
 impl RegistryBuilder {
@@ -31,6 +33,8 @@ impl RegistryBuilder {
             tools: Vec::new(),
             replacements: Vec::new(),
             order: None,
+            #[cfg(feature = "search")]
+            search: false,
         }
     }
 
@@ -121,9 +125,6 @@ impl RegistryBuilder {
     pub fn build(self) -> Result<Registry, RegistryError> {
         let mut faults = Vec::new();
         let own = self.own(&mut faults);
-        for tool in own.values() {
-            check(tool, &self.state, &mut faults);
-        }
         let mut entries: Vec<Entry> = match &self.below {
             Some(below) => below.entries().filter(|entry| !own.contains_key(entry.tool.name())).cloned().collect(),
             None => Vec::new(),
@@ -153,7 +154,7 @@ impl RegistryBuilder {
         Ok(Registry::of(Arc::new(Base { entries, by_name, state: self.state, order }), None))
     }
 
-    /// The tools that are added here, each name once.
+    /// The tools that are added here, each name once, with all that is wrong with them.
     fn own(&self, faults: &mut Vec<Fault>) -> BTreeMap<String, HostTool> {
         let mut fault = |tool: &HostTool, what| faults.push(Fault::Tool { tool: tool.name().to_owned(), what });
         let mut own = BTreeMap::new();
@@ -174,7 +175,61 @@ impl RegistryBuilder {
                 None => fault(tool, ToolFault::NothingToReplace),
             }
         }
+        for tool in own.values() {
+            check(tool, &self.state, faults);
+        }
+        #[cfg(feature = "search")]
+        if self.search {
+            match super::search::tool() {
+                Ok(tool) => drop(own.insert(Registry::SEARCH_TOOL.to_owned(), tool)),
+                Err(error) => {
+                    let what = ToolFault::BuiltIn(error.to_string());
+                    faults.push(Fault::Tool { tool: Registry::SEARCH_TOOL.to_owned(), what });
+                }
+            }
+        }
         own
+    }
+}
+
+#[cfg(feature = "search")]
+impl RegistryBuilder {
+    /// Adds the built-in tool [`search_tools`](Registry::SEARCH_TOOL), by which a model finds
+    /// deferred tools and loads them into its conversation's [`Loaded`](super::Loaded).
+    ///
+    /// It ranks the deferred tools that are visible where it is called, by the words in their names
+    /// and descriptions and in those of their parameters, and answers with what a model has to know
+    /// to call the best ones. What a view hides is never found. Saying it twice, or again in a
+    /// scope, changes nothing.
+    ///
+    /// ```
+    /// use tool_runtime::{AllowAll, DynamicTool, Harness, Loaded, Registry, ToolCall};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let weather = DynamicTool::builder("get_weather", "The weather in a city.")
+    ///     .output("true")
+    ///     .deferred()
+    ///     .run(|_, _| async { Ok(r#""Rain.""#.to_owned()) })?;
+    /// let registry = Registry::builder().tool(weather).search().build()?;
+    /// let loaded = Loaded::new();
+    /// let names = || registry.declared(&loaded).map(|schema| schema.name()).collect::<Vec<_>>();
+    /// assert_eq!(names(), ["search_tools"]);
+    ///
+    /// let harness = Harness::new(registry.clone(), AllowAll).loaded(loaded.clone());
+    /// let results = harness.run([ToolCall::new("1", "get_weather", "{}")]).await;
+    /// assert!(results[0].is_error());
+    ///
+    /// harness.run([ToolCall::new("2", "search_tools", r#"{"query":"weather"}"#)]).await;
+    /// assert_eq!(names(), ["get_weather", "search_tools"]);
+    /// let results = harness.run([ToolCall::new("3", "get_weather", "{}")]).await;
+    /// assert_eq!(results[0].text(), "Rain.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn search(mut self) -> Self {
+        self.search = true;
+        self
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) enum ToolFault {
     NothingToReplace,
     MissingState(&'static str),
     Schema(Issue),
+    #[cfg(feature = "search")]
+    BuiltIn(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +114,8 @@ impl fmt::Display for ToolFault {
                 write!(f, "a `#[host]` parameter asks for a `{type_name}`, which nobody gave; add `.state(…)` with one")
             }
             ToolFault::Schema(issue) => write!(f, "{issue}"),
+            #[cfg(feature = "search")]
+            ToolFault::BuiltIn(what) => f.write_str(what),
         }
     }
 }

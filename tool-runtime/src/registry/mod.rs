@@ -5,6 +5,8 @@ mod drift;
 mod error;
 mod loaded;
 mod order;
+#[cfg(feature = "search")]
+mod search;
 mod view;
 
 use std::collections::HashMap;
@@ -34,6 +36,9 @@ struct View {
     base: Arc<Base>,
     /// `None`: all of them.
     shown: Option<Shown>,
+    /// Made by the first search.
+    #[cfg(feature = "search")]
+    index: std::sync::OnceLock<search::Index>,
 }
 
 /// What a registry and all views of it share.
@@ -55,7 +60,7 @@ pub(crate) struct Entry {
 
 impl Registry {
     /// The name of the built-in search tool, which no other tool can have and no filter can name,
-    /// whether it is in use or not.
+    /// whether it is in use or not. The feature `search` adds it: `RegistryBuilder::search`.
     pub const SEARCH_TOOL: &'static str = "search_tools";
 
     /// Begins an empty registry.
@@ -145,7 +150,12 @@ impl Registry {
     }
 
     /// What a call of this tool may ask for.
-    pub(crate) fn state_of(&self, entry: &Entry) -> HostState {
+    pub(crate) fn state_of(&self, entry: &Entry, loaded: &Loaded) -> HostState {
+        #[cfg(feature = "search")]
+        if entry.tool.name() == Self::SEARCH_TOOL {
+            return search::within(self, loaded, entry.state.clone());
+        }
+        let _ = loaded;
         entry.state.clone()
     }
 
@@ -159,19 +169,24 @@ impl Registry {
     }
 
     fn of(base: Arc<Base>, shown: Option<Shown>) -> Self {
-        Registry(Arc::new(View { base, shown }))
+        Registry(Arc::new(View {
+            base,
+            shown,
+            #[cfg(feature = "search")]
+            index: std::sync::OnceLock::new(),
+        }))
     }
 
     /// Where the visible tool of this name stands.
     fn position(&self, name: &str) -> Option<usize> {
-        let View { base, shown } = &*self.0;
+        let View { base, shown, .. } = &*self.0;
         let &position = base.by_name.get(name)?;
         shown.as_ref().is_none_or(|shown| shown.is_shown[position]).then_some(position)
     }
 
     /// Where the visible tools stand, in the order in which they are declared.
     fn positions(&self) -> impl ExactSizeIterator<Item = usize> {
-        let View { base, shown } = &*self.0;
+        let View { base, shown, .. } = &*self.0;
         let count = shown.as_ref().map_or(base.entries.len(), |shown| shown.positions.len());
         (0..count).map(move |index| shown.as_ref().map_or(index, |shown| shown.positions[index]))
     }
