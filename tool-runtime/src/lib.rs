@@ -78,9 +78,9 @@ pub use gate::{
 };
 pub use harness::{Harness, Turn};
 pub use ledger::{Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
-pub use registry::{Registry, RegistryBuilder, RegistryError};
+pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
-    DeclaredTool, Digest, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
+    DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
 };
 pub use tool::{
     CallContext, Card, DynamicTool, DynamicToolBuilder, DynamicToolError, Final, Hints, HostOnly, HostOwned, HostState,

@@ -6,5 +6,7 @@ mod cancellation;
 mod concurrency;
 mod events;
 mod layers;
+mod registry;
+mod search;
 mod sub_calls;
 mod support;

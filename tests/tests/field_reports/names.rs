@@ -179,7 +179,10 @@ fn b32_a_name_that_two_tools_have_is_refused() {
         match Registry::builder().tools(tools).build() {
             Ok(all) => panic!("{all:?} was taken"),
             Err(error) => {
-                assert_eq!(error.to_string(), said);
+                let text = error.to_string();
+                let (what, advice) = text.split_once("; ").unwrap_or_default();
+                assert_eq!(what, said);
+                assert!(advice.contains("`.replace(…)`") && advice.contains("`registry.scope()"), "{advice}");
                 assert_eq!(error.tools().collect::<Vec<_>>(), ["read"]);
             }
         }

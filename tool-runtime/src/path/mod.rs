@@ -39,6 +39,8 @@ pub use ending::Ending;
 pub use execute::{Execution, Outcome};
 pub use permit::Permit;
 pub use record::Recorded;
-pub use resolve::{Loaded, Proposed};
+pub use resolve::Proposed;
 pub use review::{Review, Reviewed};
 pub use settle::Settled;
+
+pub use crate::registry::Loaded;

@@ -1,12 +1,11 @@
 //! Which tool does the model mean?
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ending::{End, Ending};
 use super::state::State;
 use crate::call::{Code, ToolCall};
-use crate::registry::Registry;
+use crate::registry::{Loaded, Registry};
 use crate::schema::text;
 use crate::tool::{HostTool, Lineage};
 
@@ -33,26 +32,6 @@ impl Proposed {
     }
 }
 
-/// Which deferred tools a conversation has loaded. Others are refused, not only hidden.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Loaded(BTreeSet<String>);
-
-impl Loaded {
-    /// None.
-    pub fn new() -> Self {
-        Loaded::default()
-    }
-
-    /// Loads a tool.
-    pub fn load(&mut self, name: impl Into<String>) {
-        self.0.insert(name.into());
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.contains(name)
-    }
-}
-
 impl Registry {
     /// Finds the tool of a call. Names are compared byte for byte: what looks like a tool's name
     /// isn't one.
@@ -60,22 +39,27 @@ impl Registry {
     /// # Errors
     /// `unknown_tool` and `not_loaded`.
     pub fn resolve(&self, call: ToolCall, loaded: &Loaded) -> Result<Proposed, Ending> {
-        let Some(tool) = self.get(&call.name) else {
-            return Err(self.unknown(call));
+        let Some(entry) = self.entry(&call.name) else {
+            return Err(self.unknown(call, loaded));
         };
-        let loadable = !tool.schema().defer() || loaded.has(tool.name());
-        let state = Box::new(State::new(call, Some(tool.clone()), self.state().clone()));
+        let tool = &entry.tool;
+        let loadable = !tool.schema().defer() || loaded.is_loaded(tool.name());
+        let state = Box::new(State::new(call, Some(tool.clone()), self.state_of(entry, loaded)));
         if !loadable {
-            let said = format!("`{}` is not loaded yet, and it did not run. Search for it first.", tool.name());
+            let with = match self.get(Registry::SEARCH_TOOL) {
+                Some(search) => format!(" with `{}`", search.name()),
+                None => String::new(),
+            };
+            let said = format!("`{}` is not loaded yet, and it did not run. Search for it{with} first.", tool.name());
             return Err(Ending::of(state, End::new(Code::NotLoaded, said)));
         }
         Ok(Proposed(state))
     }
 
     #[cold]
-    fn unknown(&self, call: ToolCall) -> Ending {
+    fn unknown(&self, call: ToolCall, loaded: &Loaded) -> Ending {
         let name = text::shown(&call.name, 80);
-        let said = match self.nearest(&call.name) {
+        let said = match self.nearest(&call.name, loaded) {
             Some(nearest) => format!("There is no tool named `{name}`; did you mean `{nearest}`? Nothing was run."),
             None => format!(
                 "There is no tool named `{name}`, and nothing was run. Call one of the tools that you were given."

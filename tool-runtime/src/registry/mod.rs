@@ -1,65 +1,198 @@
-//! Which tools there are.
+//! Which tools there are, which of them are seen, and in which order.
 
-use std::collections::BTreeMap;
+mod builder;
+mod drift;
+mod error;
+mod loaded;
+mod order;
+#[cfg(feature = "search")]
+mod search;
+mod view;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use builder::RegistryBuilder;
+pub use drift::{Drift, DriftKind};
+pub use error::{FilterError, RegistryError};
+pub use loaded::Loaded;
+
+use self::order::Order;
+use self::view::Shown;
+use crate::schema::ToolSchema;
 use crate::schema::text;
-use crate::schema::{Issue, ToolSchema};
 use crate::tool::{HostState, HostTool};
 
 /// The tools of a host, by name, with the state that they ask for.
 ///
-/// Built once; cheap to clone.
+/// A value that never changes, and is cheap to clone: a [view](Self::only) of it, or a
+/// [scope](Self::scope) on top of it, is another one, and whoever has the first sees no difference.
 #[derive(Clone)]
-pub struct Registry(Arc<Inner>);
+pub struct Registry(Arc<View>);
 
-struct Inner {
-    /// In the order of their names, which is the order in which they are declared.
-    tools: Vec<HostTool>,
+/// Tools, and which of them are visible.
+struct View {
+    base: Arc<Base>,
+    /// `None`: all of them.
+    shown: Option<Shown>,
+    /// Made by the first search.
+    #[cfg(feature = "search")]
+    index: std::sync::OnceLock<search::Index>,
+}
+
+/// What a registry and all views of it share.
+struct Base {
+    /// In the order in which they are declared.
+    entries: Vec<Entry>,
     by_name: HashMap<Box<str>, usize>,
+    /// That of the topmost scope.
+    state: HostState,
+    order: Option<Arc<Order>>,
+}
+
+/// A tool with the state of the scope that it is from.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) tool: HostTool,
     state: HostState,
 }
 
 impl Registry {
+    /// The name of the built-in search tool, which no other tool can have and no filter can name,
+    /// whether it is in use or not. The feature `search` adds it: `RegistryBuilder::search`.
+    pub const SEARCH_TOOL: &'static str = "search_tools";
+
     /// Begins an empty registry.
     pub fn builder() -> RegistryBuilder {
-        RegistryBuilder { tools: Vec::new(), state: HostState::default() }
+        RegistryBuilder::new(None)
     }
 
-    /// What a model sees of the tools, ordered by name. Tools whose loading is deferred are left out.
+    /// Begins a registry on top of this one, say for one conversation: with all tools that are
+    /// visible here, and tools of its own, which stand in for those of the same name. `self` stays
+    /// as it is, and so do other scopes of it.
+    ///
+    /// The scope's own tools are there whatever filter was put on `self` before; a filter that is
+    /// put on the scope afterwards applies to all that it shows.
+    ///
+    /// ```
+    /// use tool_runtime::{DynamicTool, DynamicToolError, HostTool, Registry};
+    ///
+    /// fn named(name: &str, description: &str) -> Result<HostTool, DynamicToolError> {
+    ///     DynamicTool::builder(name, description).output("true").run(|_, _| async { Ok("1".to_owned()) })
+    /// }
+    ///
+    /// let all = Registry::builder().tool(named("ls", "Everywhere.")?).tool(named("rm", "Everywhere.")?).build()?;
+    /// let here = all.without(["rm"])?.scope().tool(named("ls", "Here.")?).tool(named("cd", "Here.")?).build()?;
+    ///
+    /// let tools: Vec<_> = here.iter().map(|tool| (tool.name(), tool.schema().description())).collect();
+    /// assert_eq!(tools, [("cd", "Here."), ("ls", "Here.")]);
+    /// assert_eq!(all.get("ls").unwrap().schema().description(), "Everywhere.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scope(&self) -> RegistryBuilder {
+        RegistryBuilder::new(Some(self.clone()))
+    }
+
+    /// What a model sees of the tools, in the order in which they are declared. Tools whose loading
+    /// is deferred are left out; [`declared`](Self::declared) has those that were loaded.
     pub fn schemas(&self) -> impl Iterator<Item = &ToolSchema> {
-        self.0.tools.iter().map(HostTool::schema).filter(|schema| !schema.defer())
+        self.iter().map(HostTool::schema).filter(|schema| !schema.defer())
+    }
+
+    /// What a request should declare now: the tools that aren't deferred, the search tool among
+    /// them, and those that the conversation has loaded. All others would be refused.
+    ///
+    /// ```
+    /// use tool_runtime::{DynamicTool, Loaded, Registry, ToolSchema};
+    ///
+    /// let rare = DynamicTool::builder("rare", "Is hardly ever needed.")
+    ///     .output("true")
+    ///     .deferred()
+    ///     .run(|_, _| async { Ok("1".to_owned()) })?;
+    /// let registry = Registry::builder().tool(rare).build()?;
+    /// let loaded = Loaded::new();
+    /// assert_eq!(registry.declared(&loaded).count(), 0);
+    /// loaded.load("rare");
+    /// assert_eq!(registry.declared(&loaded).map(ToolSchema::name).collect::<Vec<_>>(), ["rare"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn declared<'a>(&'a self, loaded: &Loaded) -> impl Iterator<Item = &'a ToolSchema> + use<'a> {
+        // As it is now: one declaration is of one moment.
+        let loaded = loaded.names();
+        self.iter().map(HostTool::schema).filter(move |schema| !schema.defer() || loaded.contains(schema.name()))
     }
 
     /// The tool of this name, which is compared byte for byte.
     pub fn get(&self, name: &str) -> Option<&HostTool> {
-        self.0.by_name.get(name).map(|&position| &self.0.tools[position])
+        self.entry(name).map(|entry| &entry.tool)
     }
 
-    /// All tools, ordered by name.
+    /// All tools, in the order in which they are declared: by name, unless
+    /// [`order`](RegistryBuilder::order) says otherwise.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &HostTool> {
-        self.0.tools.iter()
+        self.entries().map(|entry| &entry.tool)
     }
 
     /// How many tools there are.
     pub fn len(&self) -> usize {
-        self.0.tools.len()
+        self.positions().len()
     }
 
     /// There are none.
     pub fn is_empty(&self) -> bool {
-        self.0.tools.is_empty()
+        self.len() == 0
     }
 
+    /// The state of the scope's own tools.
     pub(crate) fn state(&self) -> &HostState {
-        &self.0.state
+        &self.0.base.state
     }
 
-    /// Which tool was meant by a name that nobody has?
-    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
-        text::nearest(name, self.schemas().map(ToolSchema::name))
+    /// What a call of this tool may ask for.
+    pub(crate) fn state_of(&self, entry: &Entry, loaded: &Loaded) -> HostState {
+        #[cfg(feature = "search")]
+        if entry.tool.name() == Self::SEARCH_TOOL {
+            return search::within(self, loaded, entry.state.clone());
+        }
+        let _ = loaded;
+        entry.state.clone()
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
+        self.position(name).map(|position| &self.0.base.entries[position])
+    }
+
+    /// Which tool was meant by a name that nobody has? One that could be called.
+    pub(crate) fn nearest(&self, name: &str, loaded: &Loaded) -> Option<&str> {
+        text::nearest(name, self.declared(loaded).map(ToolSchema::name))
+    }
+
+    fn of(base: Arc<Base>, shown: Option<Shown>) -> Self {
+        Registry(Arc::new(View {
+            base,
+            shown,
+            #[cfg(feature = "search")]
+            index: std::sync::OnceLock::new(),
+        }))
+    }
+
+    /// Where the visible tool of this name stands.
+    fn position(&self, name: &str) -> Option<usize> {
+        let View { base, shown, .. } = &*self.0;
+        let &position = base.by_name.get(name)?;
+        shown.as_ref().is_none_or(|shown| shown.is_shown[position]).then_some(position)
+    }
+
+    /// Where the visible tools stand, in the order in which they are declared.
+    fn positions(&self) -> impl ExactSizeIterator<Item = usize> {
+        let View { base, shown, .. } = &*self.0;
+        let count = shown.as_ref().map_or(base.entries.len(), |shown| shown.positions.len());
+        (0..count).map(move |index| shown.as_ref().map_or(index, |shown| shown.positions[index]))
+    }
+
+    fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.positions().map(|position| &self.0.base.entries[position])
     }
 }
 
@@ -68,130 +201,3 @@ impl fmt::Debug for Registry {
         f.debug_list().entries(self.iter().map(HostTool::name)).finish()
     }
 }
-
-/// Gathers tools and state, and checks them together.
-#[derive(Debug)]
-pub struct RegistryBuilder {
-    tools: Vec<HostTool>,
-    state: HostState,
-}
-
-impl RegistryBuilder {
-    /// Adds a tool.
-    #[must_use]
-    pub fn tool(mut self, tool: HostTool) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
-    /// Adds several tools.
-    #[must_use]
-    pub fn tools(mut self, tools: impl IntoIterator<Item = HostTool>) -> Self {
-        self.tools.extend(tools);
-        self
-    }
-
-    /// Adds a value for the `#[host]` parameters of its type.
-    #[must_use]
-    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.state.insert(value);
-        self
-    }
-
-    /// # Errors
-    /// With everything that is wrong, of all tools at once: a name that two of them have, state
-    /// that nobody gave, a schema that can't be enforced in this build, a name that isn't legal.
-    pub fn build(self) -> Result<Registry, RegistryError> {
-        let mut faults = Vec::new();
-        let mut by_name: BTreeMap<String, HostTool> = BTreeMap::new();
-        for tool in self.tools {
-            let name = tool.name().to_owned();
-            if !crate::tool::is_legal_name(&name) {
-                faults.push(Fault { tool: name.clone(), kind: FaultKind::Name });
-            }
-            for (index, need) in tool.host_needs().iter().enumerate() {
-                let again = tool.host_needs()[..index].iter().any(|earlier| earlier.id() == need.id());
-                if !again && !self.state.has(need.id()) {
-                    faults.push(Fault { tool: name.clone(), kind: FaultKind::MissingState(need.type_name()) });
-                }
-            }
-            for issue in tool.built().issues() {
-                faults.push(Fault { tool: name.clone(), kind: FaultKind::Schema(issue.clone()) });
-            }
-            match by_name.entry(name.clone()) {
-                std::collections::btree_map::Entry::Occupied(first) => {
-                    let modules = [first.get().module(), tool.module()];
-                    faults.push(Fault { tool: name, kind: FaultKind::Duplicate(modules) });
-                }
-                std::collections::btree_map::Entry::Vacant(entry) => {
-                    entry.insert(tool);
-                }
-            }
-        }
-        if !faults.is_empty() {
-            return Err(RegistryError { faults });
-        }
-        let tools: Vec<HostTool> = by_name.into_values().collect();
-        let by_name = tools.iter().enumerate().map(|(position, tool)| (tool.name().into(), position)).collect();
-        Ok(Registry(Arc::new(Inner { tools, by_name, state: self.state })))
-    }
-}
-
-/// What keeps a registry from being built: all of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegistryError {
-    faults: Vec<Fault>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Fault {
-    tool: String,
-    kind: FaultKind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum FaultKind {
-    Name,
-    Duplicate([&'static str; 2]),
-    MissingState(&'static str),
-    Schema(Issue),
-}
-
-impl RegistryError {
-    /// The tools that something is wrong with, each once.
-    pub fn tools(&self) -> impl Iterator<Item = &str> {
-        let mut names: Vec<&str> = self.faults.iter().map(|fault| fault.tool.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into_iter()
-    }
-}
-
-impl fmt::Display for RegistryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, fault) in self.faults.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "tool `{}`: ", text::shown(&fault.tool, 80))?;
-            match &fault.kind {
-                FaultKind::Name => f.write_str("a name has to begin with a letter or `_`, go on with letters, digits, `_` or `-` (ASCII), and have at most 64 of them")?,
-                FaultKind::Duplicate([first, second]) => {
-                    f.write_str("two tools have this name")?;
-                    match (first.is_empty(), second.is_empty()) {
-                        (false, false) => write!(f, ", one in `{first}` and one in `{second}`")?,
-                        (false, true) | (true, false) => write!(f, ", one of them in `{first}{second}`")?,
-                        (true, true) => {}
-                    }
-                }
-                FaultKind::MissingState(type_name) => {
-                    write!(f, "a `#[host]` parameter asks for a `{type_name}`, which nobody gave; add `.state(…)` with one")?;
-                }
-                FaultKind::Schema(issue) => write!(f, "{issue}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for RegistryError {}

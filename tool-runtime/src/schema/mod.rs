@@ -20,7 +20,7 @@ mod walk;
 pub use compile::Issue;
 pub(crate) use compile::{Compiled, Origin, compile};
 pub(crate) use describe::got;
-pub use digest::Digest;
+pub use digest::{Digest, DigestError};
 pub(crate) use facing::sealed;
 pub use facing::{DeclaredTool, ModelFacing};
 pub use json::{JsonPath, MAX_DEPTH, Segment};
