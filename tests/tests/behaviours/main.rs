@@ -7,6 +7,7 @@ mod concurrency;
 mod events;
 mod layers;
 mod registry;
+mod review;
 mod search;
 mod sub_calls;
 mod support;

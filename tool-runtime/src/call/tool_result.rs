@@ -10,6 +10,7 @@ pub struct ToolResult {
     pub(crate) name: Word,
     pub(crate) content: Content,
     pub(crate) is_error: bool,
+    pub(crate) asides: Vec<Content>,
 }
 
 impl ToolResult {
@@ -33,6 +34,12 @@ impl ToolResult {
         self.content.to_text()
     }
 
+    /// Messages that ride on the result and are given to the model after the results of its turn:
+    /// nothing may stand between a call and its result.
+    pub fn asides(&self) -> &[Content] {
+        &self.asides
+    }
+
     /// The call failed, or did not run.
     pub fn is_error(&self) -> bool {
         self.is_error
@@ -41,11 +48,15 @@ impl ToolResult {
 
 impl Serialize for ToolResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolResult", 4)?;
+        let mut fields = serializer.serialize_struct("ToolResult", 5)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("name", &*self.name)?;
         fields.serialize_field("content", &self.content)?;
         fields.serialize_field("is_error", &self.is_error)?;
+        match self.asides.as_slice() {
+            [] => fields.skip_field("asides")?,
+            asides => fields.serialize_field("asides", asides)?,
+        }
         fields.end()
     }
 }

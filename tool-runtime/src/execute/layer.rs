@@ -107,6 +107,12 @@ impl Attempt<'_> {
         .await
     }
 
+    /// Leaves a message for the model, which reads it after the results of its turn, behind those of
+    /// the body.
+    pub fn aside(&self, content: impl Into<Content>) {
+        self.within.call.left().asides.push(content.into());
+    }
+
     /// Answers in the tool's place with a value as JSON text, which is checked as an output of the
     /// tool is.
     pub fn answer(&self, json: &str) -> Ran {

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -7,7 +7,7 @@ use super::abandoned::Abandoned;
 use super::body::{Blocking, Ended, Limits, run_body};
 use super::layer::{Layer, run_layered};
 use crate::call::CallId;
-use crate::tool::{Body, CallContext, ErasedArgs, HostState, HostTool, Lineage, Surroundings};
+use crate::tool::{Body, CallContext, ErasedArgs, HostState, HostTool, Left, Lineage, Surroundings};
 
 /// A call that may run, and all that its body runs under.
 pub(crate) struct OneCall<'a> {
@@ -23,6 +23,8 @@ pub(crate) struct OneCall<'a> {
     pub(crate) abandoned: &'a Abandoned,
     /// What becomes of a blocking body that outlasts its call.
     pub(crate) late: &'a (dyn Fn() -> Box<dyn FnOnce() + Send> + Sync),
+    /// What bodies and layers leave.
+    pub(crate) left: Mutex<Left>,
 }
 
 impl OneCall<'_> {
@@ -42,6 +44,10 @@ impl OneCall<'_> {
             return (Ended::CancelledBeforeStart, false);
         }
         run_layered(self, layers, args, token).await
+    }
+
+    pub(super) fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs the body once.
@@ -70,6 +76,11 @@ impl OneCall<'_> {
         let body = Body { args, cx: cx.clone() };
         let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;
         cx.finish(self.grace).await;
+        let Left { asides, card_data } = cx.take_left();
+        let mut left = self.left();
+        left.asides.extend(asides);
+        left.card_data = card_data;
+        drop(left);
         ended
     }
 }

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::call::{CallId, Code, Content, Word};
 use crate::schema::Digest;
-use crate::tool::Card;
+use crate::tool::{Card, CardData};
 
 /// One line of a ledger. Serialisable, and not model-facing. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -186,6 +186,7 @@ pub(crate) struct RecordParts {
     /// What only the host may know.
     pub(crate) detail: Option<String>,
     pub(crate) card: Option<Card>,
+    pub(crate) card_data: Option<CardData>,
     pub(crate) parent: Option<CallId>,
 }
 
@@ -248,6 +249,11 @@ impl Record {
         self.0.parent.as_ref()
     }
 
+    /// What the body has left for a card, so that it can be made anew.
+    pub fn card_data(&self) -> Option<&CardData> {
+        self.0.card_data.as_ref()
+    }
+
     /// What a person is shown.
     pub fn card(&self) -> Option<&Card> {
         self.0.card.as_ref()
@@ -257,7 +263,7 @@ impl Record {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Record", 11)?;
+        let mut fields = serializer.serialize_struct("Record", 12)?;
         fields.serialize_field("entry", "end")?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
@@ -268,6 +274,10 @@ impl Serialize for Record {
         fields.serialize_field("whole", &parts.whole)?;
         fields.serialize_field("detail", &parts.detail)?;
         fields.serialize_field("card", &parts.card)?;
+        match &parts.card_data {
+            Some(data) => fields.serialize_field("card_data", data)?,
+            None => fields.skip_field("card_data")?,
+        }
         match &parts.parent {
             Some(parent) => fields.serialize_field("parent", parent)?,
             None => fields.skip_field("parent")?,

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::state::State;
 use crate::call::{Code, Content};
-use crate::tool::StoredResult;
+use crate::tool::{CardData, StoredResult};
 
 /// How a call ended, at whatever stage. Every ending settles the same way.
 #[derive(Debug)]
@@ -25,16 +25,37 @@ pub(super) struct End {
     pub(super) took: Duration,
     /// For the host alone.
     pub(super) detail: Option<String>,
+    /// What the model reads after the results of its turn.
+    pub(super) asides: Vec<Content>,
+    /// What the body has left for a card.
+    pub(super) card_data: Option<CardData>,
 }
 
 impl End {
     pub(super) fn new(code: Code, content: impl Into<Content>) -> Self {
-        End { code, content: content.into(), value: None, started: false, took: Duration::ZERO, detail: None }
+        End {
+            code,
+            content: content.into(),
+            value: None,
+            started: false,
+            took: Duration::ZERO,
+            detail: None,
+            asides: Vec::new(),
+            card_data: None,
+        }
     }
 
     pub(super) fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
+    }
+
+    /// Ends in another way after all. How long it took and what was left besides stay.
+    pub(super) fn become_instead(&mut self, other: End) {
+        let End { started, took, asides, .. } = std::mem::replace(self, other);
+        self.started = started;
+        self.took = took;
+        self.asides = asides;
     }
 
     /// What an ending without an end would be: there is none.
@@ -49,6 +70,7 @@ impl End {
             content: self.content.clone(),
             is_error: self.code != Code::Ok,
             started: self.started,
+            card_data: self.card_data.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Runs the body of a permitted call: with its budget, and whatever it does.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use super::record::append_detached;
 use crate::call::{Code, ToolCall};
 use crate::execute::{Abandoned, Ended, Layer, OneCall, timers};
 use crate::ledger::{Entry, LateEnd, Ledger};
-use crate::tool::{Access, BodyResult, Hints, HostTool, Surroundings};
+use crate::tool::{Access, BodyResult, Hints, HostTool, Left, Surroundings};
 
 /// What running a call came to.
 #[derive(Debug)]
@@ -185,12 +185,13 @@ impl Permit {
             grace: execution.grace,
             abandoned: &execution.abandoned,
             late: &late,
+            left: Mutex::default(),
         };
         let (ended, started) = call.run(&execution.layers, args, token).instrument(span).await;
-        drop(call);
+        let Left { asides, card_data } = call.left.into_inner().unwrap_or_else(PoisonError::into_inner);
         drop(late);
         let end = narrate(&tool, ended);
-        Outcome(Ending::of(state, End { took: begun.elapsed(), started, ..end }))
+        Outcome(Ending::of(state, End { took: begun.elapsed(), started, asides, card_data, ..end }))
     }
 }
 

@@ -40,7 +40,7 @@ pub use execute::{Execution, Outcome};
 pub use permit::Permit;
 pub use record::Recorded;
 pub use resolve::Proposed;
-pub use review::{Review, Reviewed};
+pub use review::{NewValue, Review, Reviewed};
 pub use settle::Settled;
 
 pub use crate::registry::Loaded;

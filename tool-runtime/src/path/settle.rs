@@ -64,12 +64,13 @@ impl Ending {
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
         let State { call, verdict, end, lineage, .. } = *state;
-        let End { code, content, value, started, took, detail } = end.unwrap_or_else(End::lost);
+        let End { code, content, value, started, took, detail, asides, card_data } = end.unwrap_or_else(End::lost);
         let result = ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
             content: content.clone(),
             is_error: code != Code::Ok,
+            asides,
         };
         let record = Arc::new(Record::new(RecordParts {
             call_id: call.id,
@@ -82,6 +83,7 @@ impl Ending {
             whole,
             detail,
             card,
+            card_data,
             parent: lineage.map(|lineage| lineage.parent.clone()),
         }));
         Settled { result, value, record }
@@ -151,8 +153,7 @@ fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, end: &mut End) {
                 let effects = if end.started { " Its effects may have happened." } else { "" };
                 let said = format!("The result of `{}` could not be prepared.{effects}", tool.name());
                 let detail = format!("`finalize` panicked: {panic}");
-                let failed = End::new(Code::InvalidOutput, said).with_detail(detail);
-                *end = End { started: end.started, took: end.took, ..failed };
+                end.become_instead(End::new(Code::InvalidOutput, said).with_detail(detail));
             }
         }
     }

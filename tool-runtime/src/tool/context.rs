@@ -4,16 +4,17 @@ use std::fmt;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::HostTool;
+use super::card::{CardData, CardDataError};
 use super::family::{Children, Place, Progress, SubCallError};
 use crate::BoxFuture;
-use crate::call::{CallId, RawArguments, Word};
+use crate::call::{CallId, Content, RawArguments, Word};
 
 /// Values of the host that tools ask for with `#[host]`, one of each type.
 #[derive(Clone, Default)]
@@ -60,6 +61,14 @@ struct Inner {
     children: OnceLock<Arc<Children>>,
     /// Its body has ended: it can make no more calls.
     is_over: AtomicBool,
+    left: Mutex<Left>,
+}
+
+/// What a body leaves besides its output.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    pub(crate) asides: Vec<Content>,
+    pub(crate) card_data: Option<CardData>,
 }
 
 /// Where a call of a tool's own comes from.
@@ -111,7 +120,34 @@ impl CallContext {
             lineage,
             children: OnceLock::new(),
             is_over: AtomicBool::new(false),
+            left: Mutex::new(Left::default()),
         }))
+    }
+
+    /// Leaves a message for the model, which reads it after the results of its turn.
+    ///
+    /// It is kept if the call fails, and dropped if the host withholds its result.
+    pub fn aside(&self, content: impl Into<Content>) {
+        self.left().asides.push(content.into());
+    }
+
+    /// Leaves small JSON for the tool's `present_result`, in the place of what was left before. A
+    /// model never reads it.
+    ///
+    /// # Errors
+    /// If the value can't be written as JSON, or comes to more than 16 KiB.
+    pub fn card_data(&self, value: &impl serde::Serialize) -> Result<(), CardDataError> {
+        let data = CardData::new(value)?;
+        self.left().card_data = Some(data);
+        Ok(())
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.0.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take_left(&self) -> Left {
+        std::mem::take(&mut *self.left())
     }
 
     /// Says how far the call is: one line, and how much of it is done, from 0 to 1, as far as that is

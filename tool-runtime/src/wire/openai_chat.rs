@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::call::{Block, RawArguments, ToolCall, ToolResult};
+use crate::call::{Block, Content, RawArguments, ToolCall, ToolResult};
 use crate::schema::json::{Json, write_string};
 use crate::schema::{DeclaredTool, text};
 
@@ -121,6 +121,38 @@ fn read_call(index: usize, call: &Json) -> Result<ToolCall, MessageError> {
     Ok(ToolCall::new(id, name, arguments))
 }
 
+/// The messages that answer a turn, in the order in which they go to the model: one `role: tool`
+/// message a call, and behind all of them the asides, as `role: user` messages.
+pub fn messages(results: &[ToolResult]) -> Vec<Message<'_>> {
+    let asides = results.iter().flat_map(ToolResult::asides).map(Message::Aside);
+    results.iter().map(|result| Message::Tool(message(result))).chain(asides).collect()
+}
+
+/// See [`messages`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Message<'a> {
+    /// What answers a call.
+    Tool(ToolMessage<'a>),
+    /// What is said besides.
+    Aside(&'a Content),
+}
+
+impl Message<'_> {
+    /// The message as compact JSON.
+    pub fn to_json(&self) -> String {
+        match self {
+            Message::Tool(message) => message.to_json(),
+            Message::Aside(content) => {
+                let mut json = String::from(r#"{"role":"user","content":"#);
+                write_string(&mut json, &as_text(content));
+                json.push('}');
+                json
+            }
+        }
+    }
+}
+
 /// A `role: tool` message that answers one call.
 ///
 /// This format has no flag for errors: what went wrong stands in the text.
@@ -143,26 +175,26 @@ impl ToolMessage<'_> {
         json
     }
 
-    /// Text alone: a tool message takes no images.
     fn content(&self) -> String {
-        match self.0.content().as_text() {
-            Some(text) => text.to_owned(),
-            None => {
-                let lines: Vec<String> = self
-                    .0
-                    .content()
-                    .iter()
-                    .map(|block| match block {
-                        Block::Text(text) => text.to_string(),
-                        Block::Image { media_type, .. } => {
-                            format!("[an image ({}), which can't be sent here]", text::shown(media_type, 64))
-                        }
-                    })
-                    .collect();
-                lines.join("\n")
-            }
-        }
+        as_text(self.0.content())
     }
+}
+
+/// Text alone: a tool message takes no images.
+fn as_text(content: &Content) -> String {
+    if let Some(text) = content.as_text() {
+        return text.to_owned();
+    }
+    let lines: Vec<String> = content
+        .iter()
+        .map(|block| match block {
+            Block::Text(text) => text.to_string(),
+            Block::Image { media_type, .. } => {
+                format!("[an image ({}), which can't be sent here]", text::shown(media_type, 64))
+            }
+        })
+        .collect();
+    lines.join("\n")
 }
 
 impl Serialize for ToolMessage<'_> {
