@@ -15,6 +15,7 @@ mod regressions;
 mod schema;
 mod spelling;
 mod tape;
+mod turns;
 mod zoo;
 
 use proptest::test_runner::{Config, RngSeed};
