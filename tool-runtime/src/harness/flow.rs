@@ -1,5 +1,6 @@
 //! The path of the calls of one turn, put together from its stages.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -131,7 +132,7 @@ impl Parts {
                 None => return flight.cut_short(),
             }
         }
-        let recorded = match until(token, asked.record(&*self.ledger)).await {
+        let recorded = match until(token, pin!(asked.record(&*self.ledger))).await {
             Some(Ok(recorded)) => recorded,
             Some(Err(ending)) => return flight.ended(ending),
             None => return flight.cut_short(),

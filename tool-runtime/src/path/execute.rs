@@ -1,6 +1,7 @@
 //! Runs the body of a permitted call: with its budget, and whatever it does.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -187,7 +188,8 @@ impl Permit {
             late: &late,
             left: Mutex::default(),
         };
-        let (ended, started) = call.run(&execution.layers, args, token).instrument(span).await;
+        // By reference: a span's wrapper takes what it is given by value, and the future is a large one.
+        let (ended, started) = pin!(call.run(&execution.layers, args, token)).instrument(span).await;
         let Left { asides, card_data } = call.left.into_inner().unwrap_or_else(PoisonError::into_inner);
         drop(late);
         let end = narrate(&tool, ended);

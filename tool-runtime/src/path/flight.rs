@@ -41,7 +41,7 @@ pub(crate) struct Flight<'t> {
     landing: &'t Landing<'t>,
     position: usize,
     /// `None` once it is settled.
-    known: Option<Known>,
+    known: Option<Box<Known>>,
 }
 
 struct Known {
@@ -58,7 +58,7 @@ impl<'t> Flight<'t> {
         let (call_id, name) = (call.id.clone(), call.name.clone());
         landing.observers.tell(&call_id, &name, || EventKind::Proposed);
         let known = Known { call_id, name, tool: None, verdict: None, started: false, ending: None };
-        Flight { landing, position, known: Some(known) }
+        Flight { landing, position, known: Some(Box::new(known)) }
     }
 
     /// Its place in the turn.
