@@ -41,7 +41,7 @@
 //! | `call` | what a model proposes and reads back: plain data |
 //! | `tool` | what the host keeps: bodies, outputs, renderers, contexts |
 //! | `registry` | which tools there are |
-//! | `gate` | policies, guards, and people who are asked |
+//! | `gate` | policies, rules, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
 //! | `execute` | running bodies: budgets, cancellation, panics |
@@ -70,7 +70,8 @@ use std::pin::Pin;
 pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
 pub use checklist::{Checklist, Party, Report, Unknown};
 pub use gate::{
-    AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
+    Absent, AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Hint, Pattern, PatternError,
+    Policies, Policy, Question, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test,
 };
 pub use harness::Harness;
 pub use ledger::{Entry, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
