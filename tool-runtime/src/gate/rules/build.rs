@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 use super::rule::{Draft, Rank, Rule};
 use super::{Applied, ForTool};
 use crate::registry::Registry;
-use crate::schema::json::{Cursor, Token};
+use crate::schema::json::Cursor;
 use crate::schema::{Kind, Reached, Step, Unreached, text};
 use crate::tool::HostTool;
 
@@ -60,12 +60,13 @@ struct Builder<'a> {
     faults: &'a mut Vec<Fault>,
 }
 
-/// A condition that is right in itself.
+/// A condition whose argument can be read.
 struct Read<'a> {
     draft: &'a Draft,
     steps: Vec<Step>,
     argument: Arc<str>,
-    check: Arc<Check>,
+    /// `None` if the test is wrong in itself.
+    check: Option<Arc<Check>>,
 }
 
 impl<'a> Builder<'a> {
@@ -100,15 +101,16 @@ impl<'a> Builder<'a> {
             let found = tools.iter().map(|tool| tool.built().reach(&condition.steps)).collect();
             reached.push(self.check_condition(condition, &tools, found));
         }
-        let conditions: Vec<Read<'a>> = conditions.into_iter().flatten().collect();
+        // What is wrong with the others was noted.
+        let Some(conditions) = conditions.into_iter().collect::<Option<Vec<Read<'a>>>>() else { return Vec::new() };
         let reason: Arc<str> = reason.unwrap_or_default().into();
         let mut applied = Vec::new();
         for (index, tool) in tools.iter().enumerate() {
             // It never holds for a tool that doesn't have all of its arguments.
             let places: Option<Vec<&Reached>> = reached.iter().map(|tools| tools[index].as_ref()).collect();
             let Some(places) = places else { continue };
-            let conditions =
-                conditions.iter().zip(places).map(|(condition, place)| Located::new(condition, place)).collect();
+            let located = conditions.iter().zip(places).map(|(condition, place)| Located::new(condition, place));
+            let Some(conditions) = located.collect::<Option<Vec<Located>>>() else { continue };
             let number = self.position + 1;
             applied.push((tool.name(), Applied::new(rule.rank, number, Arc::clone(&reason), conditions)));
         }
@@ -155,9 +157,9 @@ impl<'a> Builder<'a> {
                 None
             }
         };
-        let check = self.check(&draft.test);
-        let (steps, check) = (steps?, check?);
-        Some(Read { draft, argument: argument::written(&steps).into(), steps, check: Arc::new(check) })
+        let check = draft.test.as_ref().and_then(|test| self.check(test)).map(Arc::new);
+        let steps = steps?;
+        Some(Read { draft, argument: argument::written(&steps).into(), steps, check })
     }
 
     fn check(&mut self, test: &Sited<Test>) -> Option<Check> {
@@ -196,33 +198,35 @@ impl<'a> Builder<'a> {
             return tools.iter().map(|_| None).collect();
         }
         let found: Vec<Option<Reached>> = found.into_iter().map(Result::ok).collect();
-        let having = || tools.iter().zip(&found).filter_map(|(tool, reached)| Some((tool.name(), reached.as_ref()?)));
-        let listed = |names: Vec<&str>| text::listed(names.into_iter(), LISTED);
-        let test = draft.test.value.name();
-
-        let unfit: Vec<(&str, &Reached)> = having().filter(|(_, reached)| !can_be_read(check, reached)).collect();
-        let fit = having().filter(|(_, reached)| can_be_read(check, reached));
-        if let Some((_, reached)) = unfit.first() {
-            let reads = match &**check {
-                Check::OneOf(wanted) => wanted.iter().map(shown_wanted).collect::<Vec<_>>().join(", "),
-                Check::Matches(_) | Check::Under(_) => "string".to_owned(),
-                Check::Compare(..) => "number".to_owned(),
-            };
-            let what = format!(
-                "`{test}` is for {reads}, and `{argument}` of {} is {}",
-                listed(unfit.iter().map(|(name, _)| *name).collect()),
-                reached.types()
-            );
-            self.fault(draft.test.at, what);
-        } else if let Some(what) = never_passes(condition, fit.map(|(_, reached)| reached).collect()) {
-            self.fault(draft.test.at, what);
+        let having: Vec<(&str, &Reached)> =
+            tools.iter().zip(&found).filter_map(|(tool, reached)| Some((tool.name(), reached.as_ref()?))).collect();
+        let listed = |of: Vec<(&str, &Reached)>| text::listed(of.iter().map(|(name, _)| *name), LISTED);
+        if let (Some(check), Some(test)) = (check, &draft.test) {
+            let name = test.value.name();
+            let (fit, unfit): (Vec<_>, Vec<_>) =
+                having.iter().copied().partition(|(_, reached)| can_be_read(check, reached));
+            if let Some((_, reached)) = unfit.first() {
+                let needs = match &**check {
+                    Check::OneOf(wanted) => {
+                        let wanted: Vec<String> = wanted.iter().map(shown_wanted).collect();
+                        format!("can't be {}", wanted.join(" or "))
+                    }
+                    Check::Matches(_) | Check::Under(_) => format!("`{name}` needs string"),
+                    Check::Compare(..) => format!("`{name}` needs number"),
+                };
+                let types = reached.types();
+                self.fault(test.at, format!("`{argument}` of {} is {types}, and {needs}", listed(unfit)));
+            } else if let Some(what) =
+                never_passes(argument, name, check, &fit.iter().map(|(_, reached)| *reached).collect::<Vec<_>>())
+            {
+                self.fault(test.at, what);
+            }
         }
-
         if draft.absent.is_none() {
+            let takes_null = check.as_ref().is_some_and(|check| check.takes_null());
             let may_be_absent =
-                |reached: &Reached| reached.may_be_absent || (reached.takes(Kind::Null) && !check.takes_null());
-            let optional: Vec<&str> =
-                having().filter(|(_, reached)| may_be_absent(reached)).map(|(name, _)| name).collect();
+                |(_, reached): &(&str, &Reached)| reached.may_be_absent || (reached.takes(Kind::Null) && !takes_null);
+            let optional: Vec<_> = having.iter().copied().filter(may_be_absent).collect();
             if !optional.is_empty() {
                 let what = format!(
                     "`{argument}` may be absent from a call of {}: `absent` has to say whether the condition holds then (match) or not (no_match)",
@@ -275,49 +279,36 @@ fn can_be_read(check: &Check, reached: &Reached) -> bool {
 }
 
 /// What is wrong with a test that no value passes that can be at these places.
-fn never_passes(condition: &Read<'_>, places: Vec<&Reached>) -> Option<String> {
+fn never_passes(argument: &str, test: &str, check: &Check, places: &[&Reached]) -> Option<String> {
+    if places.is_empty() {
+        return None;
+    }
     let passes = |check: &Check, reached: &Reached| {
         let word_passes =
-            |word: &String| Cursor::new(word).token().is_ok_and(|token: Token<'_>| check.test(token) != Outcome::Fails);
+            |word: &String| Cursor::new(word).token().is_ok_and(|token| check.test(token) != Outcome::Fails);
         reached.words.as_deref().is_none_or(|words| words.iter().any(word_passes))
     };
-    let Read { draft, argument, check, .. } = condition;
-    let test = draft.test.value.name();
-    let known = || {
-        let words = places.iter().flat_map(|reached| reached.words.iter().flatten());
-        let mut words: Vec<String> = words.map(|word| text::visible(word, 80)).collect();
-        words.sort_unstable();
-        words.dedup();
-        words
+    let mut known: Vec<String> =
+        places.iter().flat_map(|reached| reached.words.iter().flatten()).map(|word| text::visible(word, 80)).collect();
+    known.sort_unstable();
+    known.dedup();
+    let known = || known.iter().map(String::as_str);
+    let one_of = || match places {
+        [reached, ..] if known().len() == 0 => reached.types(),
+        _ => format!("one of {}", text::listed(known(), LISTED)),
     };
-    let Check::OneOf(wanted) = &**check else {
-        let never = !places.is_empty() && !places.iter().any(|reached| passes(check, reached));
-        return never.then(|| {
-            format!("`{test}`: `{argument}` is one of {}", text::listed(known().iter().map(String::as_str), LISTED))
-        });
+    let Check::OneOf(wanted) = check else {
+        let never = !places.iter().any(|reached| passes(check, reached));
+        return never.then(|| format!("`{test}`: nothing that `{argument}` can be passes: it is {}", one_of()));
     };
-    let possible = |wanted: &Wanted, reached: &Reached| {
-        reached.takes(wanted.kind()) && passes(&Check::OneOf(vec![wanted.clone()]), reached)
+    let is_possible = |wanted: &Wanted| {
+        let alone = Check::OneOf(vec![wanted.clone()]);
+        places.iter().any(|reached| reached.takes(wanted.kind()) && passes(&alone, reached))
     };
-    let impossible =
-        wanted.iter().find(|wanted| !places.is_empty() && !places.iter().any(|reached| possible(wanted, reached)))?;
-    let shown = shown_wanted(impossible);
-    let known = known();
-    let nearest = text::nearest(&shown, known.iter().map(String::as_str));
-    Some(match nearest {
-        Some(nearest) => {
-            format!("`{test}`: `{argument}` is never {shown}; did you mean {nearest}?")
-        }
-        None if known.is_empty() => {
-            let types = places.first().map(|reached| reached.types()).unwrap_or_default();
-            format!("`{test}`: `{argument}` is never {shown}: it is {types}")
-        }
-        None => {
-            format!(
-                "`{test}`: `{argument}` is never {shown}, but one of {}",
-                text::listed(known.iter().map(String::as_str), LISTED)
-            )
-        }
+    let impossible = shown_wanted(wanted.iter().find(|wanted| !is_possible(wanted))?);
+    Some(match text::nearest(&impossible, known()) {
+        Some(nearest) => format!("`{argument}` is never {impossible}; did you mean {nearest}?"),
+        None => format!("`{argument}` is never {impossible}: it is {}", one_of()),
     })
 }
 
@@ -351,7 +342,7 @@ pub(super) struct Located {
 }
 
 impl Located {
-    fn new(condition: &Read<'_>, reached: &Reached) -> Self {
+    fn new(condition: &Read<'_>, reached: &Reached) -> Option<Self> {
         let hops = condition.steps.iter().zip(&reached.names).skip(1).map(|(step, names)| match step {
             Step::Member(_) => Hop::Member(names.clone().into()),
             Step::Index(index) => Hop::Index(*index),
@@ -361,10 +352,10 @@ impl Located {
         let condition = Condition {
             slot: 0,
             hops: hops.collect(),
-            check: Arc::clone(&condition.check),
+            check: Arc::clone(condition.check.as_ref()?),
             absent: condition.draft.absent,
             argument: Arc::clone(&condition.argument),
         };
-        Located { name, condition }
+        Some(Located { name, condition })
     }
 }

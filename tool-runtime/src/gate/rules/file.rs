@@ -241,7 +241,7 @@ impl Reader {
             let what = format!("`{}`: a condition has one test; write another [[rule.when]] for a second", second.key);
             self.fault(second.key_at, what);
         }
-        let test = tests.into_iter().find_map(|(_, test)| test)?;
+        let test = tests.into_iter().find_map(|(_, test)| test);
         Some(Draft { argument: argument?, test, absent })
     }
 
@@ -313,7 +313,11 @@ impl Reader {
     fn texts(&mut self, entry: &Entry<'_>) -> Vec<Sited<String>> {
         let list: &DeArray<'_> = match entry.value {
             DeValue::Array(list) => list,
-            _ => return self.text(entry).into_iter().collect(),
+            DeValue::String(text) => return vec![Sited { value: text.clone().into_owned(), at: entry.at }],
+            _ => {
+                self.expected(entry, "text, or a list of texts");
+                return Vec::new();
+            }
         };
         if list.is_empty() && entry.key == "tool" {
             self.fault(entry.at, "`tool` is an empty list");

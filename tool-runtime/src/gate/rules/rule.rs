@@ -84,7 +84,8 @@ pub struct Rule {
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) argument: Sited<String>,
-    pub(super) test: Sited<Test>,
+    /// `None` if it was noted already that there is none.
+    pub(super) test: Option<Sited<Test>>,
     pub(super) absent: Option<Absent>,
 }
 
@@ -145,7 +146,7 @@ impl Rule {
     /// is an alias of. `[*]` is every element of an array: a rule that denies or asks applies if the condition
     /// holds for any of them, and one that allows only if it holds for all.
     pub fn when(mut self, argument: impl Into<String>, test: Test) -> Self {
-        let draft = Draft { argument: Sited::nowhere(argument.into()), test: Sited::nowhere(test), absent: None };
+        let draft = Draft { argument: Sited::nowhere(argument.into()), test: Some(Sited::nowhere(test)), absent: None };
         self.conditions.push(draft);
         self
     }
