@@ -90,7 +90,19 @@ from_integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 ///
 /// A test is for values of a type: a number test for numbers, [`matches`](Self::matches) and
 /// [`under`](Self::under) for text, [`equals`](Self::equals) for values of the type of what it names. A value of
-/// another type is not "no": the rule can't read it, and the call is asked about.
+/// another type is not "no": the rule can't read it, and the call is asked about. A test that no value of the
+/// argument's type can pass is refused when the rules are built.
+///
+/// ```
+/// use tool_runtime::{Absent, Rule, Test};
+///
+/// let rule = Rule::ask("transfer")
+///     .because("a large amount, in dollars, to somebody outside")
+///     .when("amount", Test::above(1_000))
+///     .when("currency", Test::one_of(["USD", "CAD"]))
+///     .when("to", Test::matches("*@*"))
+///     .absent(Absent::NoMatch);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test(pub(super) Asked);
 
@@ -161,7 +173,17 @@ impl Test {
     }
 }
 
-/// What it means for a condition that its argument isn't there, or is `null`.
+/// What it means for a condition that its argument isn't there, or is `null`; an array without elements has none
+/// to be there for `[*]`.
+///
+/// ```
+/// use tool_runtime::{Absent, Rule, Test};
+///
+/// // Only what is sent to the team is sent without a question.
+/// let team = Rule::allow("send").when("to", Test::equals("team")).absent(Absent::NoMatch);
+/// // Without a limit everything is deleted.
+/// let all = Rule::deny("delete").because("too many").when("limit", Test::above(10)).absent(Absent::Match);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Absent {
     /// The condition holds.

@@ -30,7 +30,10 @@ impl<'a> Decimal<'a> {
             Some(digits) => (true, digits),
             None => (false, digits),
         };
-        let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
+        let (mantissa, exponent) = match digits.bytes().position(|byte| matches!(byte, b'e' | b'E')) {
+            Some(at) => (&digits[..at], &digits[at + 1..]),
+            None => (digits, "0"),
+        };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let whole = whole.trim_start_matches('0');
         // Where the point stands: after the digits before it, or before the zeros after it.

@@ -29,7 +29,7 @@ pub(super) struct Fault {
 
 /// What keeps [`Rules`](super::Rules) from being built: all of it, in the order of the rules.
 ///
-/// Shows a line for each fault.
+/// Shows a line for each fault; see [`RulesBuilder::build`](super::RulesBuilder::build).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulesError {
     faults: Vec<RuleFault>,
