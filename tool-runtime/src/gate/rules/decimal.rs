@@ -161,6 +161,28 @@ mod tests {
         }
     }
 
+    /// Against integers of a common scale.
+    #[test]
+    fn it_agrees_with_integers() {
+        let mut numbers: Vec<(i64, String)> = Vec::new();
+        for mantissa in (-1200..=1200).step_by(37).chain([-100, -10, -1, 0, 1, 10, 100, 1000]) {
+            for exponent in -3..=2_i32 {
+                let value = mantissa * 10_i64.pow((exponent + 3).unsigned_abs());
+                numbers.push((value, format!("{mantissa}e{exponent}")));
+                let (sign, digits) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
+                numbers.push((value, format!("{sign}{}.{:03}", digits / 1000, digits % 1000)));
+            }
+        }
+        for (value, text) in &numbers {
+            let number = Decimal::parse(text).unwrap();
+            assert_eq!(number.is_whole(), value % 1000 == 0, "{text}");
+            for (other, other_text) in &numbers {
+                let ordering = number.compare(Decimal::parse(other_text).unwrap());
+                assert_eq!(ordering, value.cmp(other), "{text} and {other_text}");
+            }
+        }
+    }
+
     #[test]
     fn whole_numbers_are_known_in_any_spelling() {
         for text in ["0", "-0.0", "10", "1e1", "1.50e1", "100e-2", "1e400"] {
