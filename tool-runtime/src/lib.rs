@@ -41,7 +41,7 @@
 //! | `call` | what a model proposes and reads back: plain data |
 //! | `tool` | what the host keeps: bodies, outputs, renderers, contexts |
 //! | `registry` | which tools there are |
-//! | `gate` | policies, guards, and people who are asked |
+//! | `gate` | policies, rules, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
 //! | `events` | what happens to calls, told to the host while it happens |
@@ -74,7 +74,8 @@ pub use checklist::{Checklist, Party, Report, Unknown};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
+    Absent, AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Hint, Pattern, PatternError,
+    Policies, Policy, Question, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test,
 };
 pub use harness::{Harness, Turn};
 pub use ledger::{Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};

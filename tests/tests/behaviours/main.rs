@@ -8,6 +8,7 @@ mod events;
 mod layers;
 mod registry;
 mod review;
+mod rules;
 mod search;
 mod sub_calls;
 mod support;

@@ -66,10 +66,10 @@
 //! | B59 | two calls of one tool | `runtime` |
 //! | B60 | races on one file | "2 of 7: the host's side of a call" |
 //! | B61 | sync tools that stall the loop | `runtime`; overlap within a batch: "2 of 7: the host's side of a call" |
-//! | B62 | one file, many spellings | "2 of 7: the host's side of a call" |
-//! | B63 | look-alike names | "2 of 7: the host's side of a call" |
-//! | B64 | a remembered yes that beats a no | "2 of 7: the host's side of a call" |
-//! | B65 | the edges of globs | "2 of 7: the host's side of a call" |
+//! | B62 | one file, many spellings | `behaviours::rules` |
+//! | B63 | look-alike names | `behaviours::rules`; marked in questions: "2 of 7: the host's side of a call" |
+//! | B64 | a remembered yes that beats a no | `behaviours::rules` (all orders); grants: "2 of 7: the host's side of a call" |
+//! | B65 | the edges of globs | `behaviours::rules` |
 //! | B66 | rewritten after it was allowed | "2 of 7: the host's side of a call" |
 //! | B67 | hidden characters in a question | "2 of 7: the host's side of a call" |
 //! | B68 | forged log lines | "5 of 7: ledgers and approvals" |
@@ -77,7 +77,7 @@
 //! | B70 | approvals spent on other arguments | "5 of 7: ledgers and approvals" |
 //! | B71 | double clicks | "5 of 7: ledgers and approvals" |
 //! | B72 | waiting too long | "5 of 7: ledgers and approvals" |
-//! | B73 | missing arguments that widen a grant | "5 of 7: ledgers and approvals" |
+//! | B73 | missing arguments that widen a grant | `behaviours::rules` (rules); grants: "5 of 7: ledgers and approvals" |
 //! | B74 | digests over what doesn't matter | "5 of 7: ledgers and approvals" |
 //! | B75 | NaN and infinity | `outputs` |
 //! | B76 | roots that are no objects | "7 of 7: MCP both ways" |

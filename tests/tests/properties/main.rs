@@ -12,6 +12,7 @@ mod instance;
 mod json;
 mod oracle;
 mod regressions;
+mod rules;
 mod schema;
 mod spelling;
 mod tape;

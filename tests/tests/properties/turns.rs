@@ -214,8 +214,20 @@ fn judge(call: &CallFacts<'_>) -> Decision {
 }
 
 #[derive(Debug, Clone)]
+struct Call {
+    host: usize,
+    tool: usize,
+    pauses: u8,
+    fault: Fault,
+    from: u8,
+    to: u8,
+    /// Its arguments are no JSON.
+    broken: bool,
+}
+
+#[derive(Debug, Clone)]
 struct Plan {
-    calls: Vec<(usize, usize, u8, Fault, u8, u8, bool)>,
+    calls: Vec<Call>,
     room: usize,
     /// After so many polls the turn is cancelled, or dropped.
     stop: Option<(usize, bool)>,
@@ -229,25 +241,26 @@ fn plans() -> impl Strategy<Value = Plan> {
         1 => Just(Fault::Forever)
     ];
     let host = prop_oneof![12 => Just(0_usize), 8 => 0..HOSTS.len()];
-    let call = (host, 0..4_usize, 0..4_u8, fault, 0..3_u8, 0..3_u8, prop::bool::weighted(0.05));
+    let call = (host, 0..4_usize, 0..4_u8, fault, 0..3_u8, 0..3_u8, prop::bool::weighted(0.05))
+        .prop_map(|(host, tool, pauses, fault, from, to, broken)| Call { host, tool, pauses, fault, from, to, broken });
     (prop::collection::vec(call, 0..8), 1..5_usize, prop::option::weighted(0.6, (0..12_usize, any::<bool>())))
         .prop_map(|(calls, room, stop)| Plan { calls, room, stop })
 }
 
 fn propose(plan: &Plan) -> Vec<ToolCall> {
-    let call =
-        |(place, &(host, tool, pauses, fault, from, to, broken)): (usize, &(usize, usize, u8, Fault, u8, u8, bool))| {
-            let fault = format!("{fault:?}");
-            let (name, arguments) = match tool {
-                0 => ("alone", format!(r#"{{"pauses":{pauses},"fault":"{fault}"}}"#)),
-                1 => ("safe", format!(r#"{{"pauses":{pauses},"fault":"{fault}"}}"#)),
-                2 => ("copy", format!(r#"{{"from":"{from}","to":"{to}","pauses":{pauses},"fault":"{fault}"}}"#)),
-                _ => ("copy", format!(r#"{{"from":"{to}","to":"{from}","pauses":{pauses},"fault":"{fault}"}}"#)),
-            };
-            // One id in three is there twice.
-            let id = format!("{host}-{}", place - usize::from(place % 3 == 2));
-            ToolCall::new(id, name, if broken { "{".to_owned() } else { arguments })
+    let call = |(place, call): (usize, &Call)| {
+        let Call { host, tool, pauses, fault, from, to, broken } = *call;
+        let fault = format!("{fault:?}");
+        let (name, arguments) = match tool {
+            0 => ("alone", format!(r#"{{"pauses":{pauses},"fault":"{fault}"}}"#)),
+            1 => ("safe", format!(r#"{{"pauses":{pauses},"fault":"{fault}"}}"#)),
+            2 => ("copy", format!(r#"{{"from":"{from}","to":"{to}","pauses":{pauses},"fault":"{fault}"}}"#)),
+            _ => ("copy", format!(r#"{{"from":"{to}","to":"{from}","pauses":{pauses},"fault":"{fault}"}}"#)),
         };
+        // One id in three is there twice.
+        let id = format!("{host}-{}", place - usize::from(place % 3 == 2));
+        ToolCall::new(id, name, if broken { "{".to_owned() } else { arguments })
+    };
     plan.calls.iter().enumerate().map(call).collect()
 }
 

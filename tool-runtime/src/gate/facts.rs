@@ -3,8 +3,8 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 
 use crate::call::CallId;
-use crate::schema::JsonPath;
 use crate::schema::json::de;
+use crate::schema::{Digest, JsonPath};
 use crate::tool::{Hints, HostTool};
 
 /// All that a policy judges by: the tool, what its author says of it, and the accepted arguments.
@@ -28,6 +28,11 @@ impl<'a> CallFacts<'a> {
     /// What its author says of its effects.
     pub fn hints(&self) -> Hints {
         self.tool.hints()
+    }
+
+    /// Which definition of the tool it is.
+    pub(super) fn digest(&self) -> &'a Digest {
+        self.tool.digest()
     }
 
     /// The state changes that it can make.

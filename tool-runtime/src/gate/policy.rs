@@ -161,7 +161,7 @@ impl Ruling {
         }
     }
 
-    fn into_decision(self) -> Decision {
+    pub(super) fn into_decision(self) -> Decision {
         if !self.denied.is_empty() {
             Decision::Deny(joined(self.denied))
         } else if !self.asked.is_empty() {

@@ -170,6 +170,18 @@ impl Types {
         })
     }
 
+    /// What a canonical text is.
+    pub(super) fn of_text(canonical: &str) -> Types {
+        match canonical.as_bytes().first() {
+            Some(b'"') => Types::STRING,
+            Some(b'{') => Types::OBJECT,
+            Some(b'[') => Types::ARRAY,
+            Some(b'n') => Types::NULL,
+            Some(b't' | b'f') => Types::BOOLEAN,
+            _ => Types::NUMBER,
+        }
+    }
+
     pub(super) fn names(self) -> Vec<&'static str> {
         let all = [
             (Types::NUMBER, "number"),

@@ -1,3 +1,13 @@
+use std::borrow::Cow;
+
+/// As [`normalise_path`], without a copy of what is in this form already.
+pub(crate) fn normalised(path: &str) -> Option<Cow<'_, str>> {
+    let parts = || path.strip_prefix('/').unwrap_or(path).split('/');
+    let is_normal =
+        !cfg!(windows) && !path.contains('\0') && (path == "/" || parts().all(|part| !matches!(part, "" | "." | "..")));
+    if is_normal { Some(Cow::Borrowed(path)) } else { normalise_path(path).map(Cow::Owned) }
+}
+
 /// Normalises a file path lexically, so that `a.txt`, `./a.txt` and `x/../a.txt` are one path for
 /// whoever judges it and whoever opens it. `None` for a path with NUL, which no system can open.
 ///
@@ -50,7 +60,10 @@ mod tests {
         ] {
             assert_eq!(normalise_path(path).unwrap(), normal, "{path}");
             assert_eq!(normalise_path(normal).unwrap(), normal);
+            assert_eq!(normalised(path).unwrap(), normal, "{path}");
+            assert_eq!(normalised(normal).unwrap(), normal);
         }
         assert_eq!(normalise_path("ok\0/../secret"), None);
+        assert_eq!(normalised("ok\0"), None);
     }
 }

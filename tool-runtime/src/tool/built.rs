@@ -11,8 +11,8 @@ use crate::schema::foreign::Foreign;
 use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::quick::Expected;
 use crate::schema::{
-    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, ToolSchema, Walked, compile, hints, normalise,
-    shown,
+    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, Reached, Step, ToolSchema, Unreached, Walked,
+    compile, hints, normalise, shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -171,6 +171,14 @@ impl Built {
 
     pub(crate) fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    /// What can stand at a place of accepted arguments?
+    ///
+    /// # Errors
+    /// If nothing can.
+    pub(crate) fn reach(&self, steps: &[Step]) -> Result<Reached, Unreached> {
+        self.input.graph.reach(steps)
     }
 
     /// What keeps the tool from being registered.

@@ -106,7 +106,7 @@ impl Compiler<'_> {
         match self.follow(node, 0).map(|node| &node.shape) {
             Some(Shape::Plain(plain)) => match &plain.one_of {
                 Some(words) => {
-                    words.iter().fold(Types::NONE, |types, word| types.with(type_of_text(word))).both(plain.types)
+                    words.iter().fold(Types::NONE, |types, word| types.with(Types::of_text(word))).both(plain.types)
                 }
                 None => plain.types,
             },
@@ -154,17 +154,6 @@ impl Compiler<'_> {
             return Some(Tag::Value { property: candidate.name.clone(), branches });
         }
         None
-    }
-}
-
-fn type_of_text(canonical: &str) -> Types {
-    match canonical.as_bytes().first() {
-        Some(b'"') => Types::STRING,
-        Some(b'{') => Types::OBJECT,
-        Some(b'[') => Types::ARRAY,
-        Some(b'n') => Types::NULL,
-        Some(b't' | b'f') => Types::BOOLEAN,
-        _ => Types::NUMBER,
     }
 }
 

@@ -396,29 +396,37 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads over one value, checking its syntax and that it nests at most `depth` levels.
+    /// Reads over one value, checking its syntax and that it nests at most `depth` levels, of which there
+    /// can't be more than [`MAX_DEPTH`](super::MAX_DEPTH).
     pub(crate) fn skip_value(&mut self, depth: usize) -> Result<(), Fault> {
-        // One bit a level: is it an object? No recursion, so no input can overflow the stack.
-        let mut levels: Vec<bool> = Vec::new();
+        const { assert!(super::MAX_DEPTH <= u128::BITS as usize) };
+        let depth = depth.min(super::MAX_DEPTH);
+        // The innermost level is the lowest bit: is it an object? No recursion, so no input can overflow the
+        // stack, and no list, so that nothing is allocated.
+        let (mut levels, mut open) = (0_u128, 0);
         loop {
-            if let open @ (Token::ArrayStart | Token::ObjectStart) = self.token()? {
-                if levels.len() >= depth {
+            if let begun @ (Token::ArrayStart | Token::ObjectStart) = self.token()? {
+                if open >= depth {
                     return self.fail("nested too deeply");
                 }
-                let object = open == Token::ObjectStart;
+                let object = begun == Token::ObjectStart;
                 let more = if object { self.first_key()?.is_some() } else { self.first_element()? };
                 if more {
-                    levels.push(object);
+                    levels = levels << 1 | u128::from(object);
+                    open += 1;
                     continue;
                 }
             }
             loop {
-                let Some(&object) = levels.last() else { return Ok(()) };
-                let more = if object { self.next_key()?.is_some() } else { self.next_element()? };
+                if open == 0 {
+                    return Ok(());
+                }
+                let more = if levels & 1 == 1 { self.next_key()?.is_some() } else { self.next_element()? };
                 if more {
                     break;
                 }
-                levels.pop();
+                levels >>= 1;
+                open -= 1;
             }
         }
     }

@@ -1,0 +1,392 @@
+//! Rules in a TOML file.
+
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::condition::{Absent, Asked, Comparison, Scalar, Test};
+use super::error::{At, Fault, RulesError, Sited};
+use super::rule::{Draft, Hint, Rank, Rule};
+use super::{Inner, Rules, build};
+use crate::registry::Registry;
+use crate::schema::text;
+
+/// What a condition may ask.
+const TESTS: [&str; 8] = ["equals", "one_of", "matches", "under", "above", "at_least", "below", "at_most"];
+
+impl Rules {
+    /// Reads rules from TOML, and checks them against the tools that they are for.
+    ///
+    /// ```toml
+    /// base = "/w"                  # what relative paths are relative to; may be left out
+    ///
+    /// [[rule]]
+    /// decision = "deny"            # or "allow", or "ask"
+    /// tool = "files_*"             # a pattern, or a list of patterns
+    /// reason = "files stay"        # what the model reads; `deny` and `ask` need one
+    ///
+    /// [[rule.when]]                # all of a rule's conditions have to hold
+    /// argument = "path"            # as in error texts: "filter.tags[2]"; "[*]" for every element
+    /// under = "/w/secrets"         # one test
+    /// absent = "no_match"          # or "match": where the argument may be absent, what that means
+    ///
+    /// [[rule]]
+    /// decision = "allow"
+    /// tool = ["get_*", "list_*"]
+    /// hints = ["read_only", "!destructive"]
+    /// ```
+    ///
+    /// | test | takes | holds for |
+    /// |---|---|---|
+    /// | `equals` | text, number, boolean | [this value](Test::equals) |
+    /// | `one_of` | a list of these | [one of them](Test::one_of) |
+    /// | `matches` | a [`Pattern`](super::Pattern) | [text that matches](Test::matches) |
+    /// | `under` | a file path | [paths in this directory](Test::under) |
+    /// | `above`, `at_least`, `below`, `at_most` | a number | numbers, [compared exactly](Test::above) |
+    ///
+    /// Everything means what it means for a [`Rule`] in code. A file without rules asks about every call.
+    ///
+    /// # Errors
+    /// With everything that is wrong, each with its line and column: what isn't TOML, keys that nobody knows, and
+    /// all that [`RulesBuilder::build`](super::RulesBuilder::build) finds. In a file that isn't TOML nothing else is
+    /// looked for.
+    ///
+    /// ```
+    /// # use tool_runtime::{Registry, Rules, tool};
+    /// # /// Removes a file.
+    /// # #[tool(host(inline))]
+    /// # fn files_remove(
+    /// #     /// Its path.
+    /// #     path: String,
+    /// # ) {
+    /// #     let _ = path;
+    /// # }
+    /// # let registry = Registry::builder().tool(FilesRemoveTool::host()).build()?;
+    /// let rules = r#"
+    /// [[rule]]
+    /// decision = "deny"
+    /// tool = "files_*"
+    /// reasom = "files stay"
+    ///
+    /// [[rule.when]]
+    /// argument = "pth"
+    /// under = "/w/secrets"
+    /// "#;
+    /// let error = Rules::from_toml(rules, &registry).unwrap_err();
+    /// let faults: Vec<String> = error.faults().map(ToString::to_string).collect();
+    /// assert_eq!(faults, [
+    ///     "line 2, column 1: rule 1: needs a `reason`, which the model or a person reads",
+    ///     "line 5, column 1: rule 1: unknown key `reasom`; did you mean `reason`?",
+    ///     "line 8, column 12: rule 1: `files_remove` has no argument `pth`; did you mean `path`?",
+    /// ]);
+    /// # Ok::<(), tool_runtime::RegistryError>(())
+    /// ```
+    pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, RulesError> {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            let fault = |error: toml::de::Error| Fault {
+                rule: None,
+                at: Some(error.span().map_or(0, |span| span.start)),
+                what: format!("not valid TOML: {}", text::visible(error.message(), 200)),
+            };
+            return Err(RulesError::new(errors.into_iter().map(fault).collect(), Some(text)));
+        }
+        let mut reader = Reader { rule: None, faults: Vec::new() };
+        let (base, rules) = reader.document(document.get_ref());
+        let built = build::build(&rules, base.as_ref(), registry);
+        let mut faults = reader.faults;
+        match built {
+            Ok(tools) if faults.is_empty() => Ok(Rules(Arc::new(Inner { tools, count: rules.len() }))),
+            built => {
+                faults.extend(built.err().unwrap_or_default());
+                Err(RulesError::new(faults, Some(text)))
+            }
+        }
+    }
+}
+
+/// Reads a document into rules; what can't be read is left out, and noted.
+struct Reader {
+    rule: Option<usize>,
+    faults: Vec<Fault>,
+}
+
+/// A value with its key.
+struct Entry<'t> {
+    key: &'t str,
+    key_at: At,
+    value: &'t DeValue<'t>,
+    at: At,
+}
+
+fn at<T>(spanned: &Spanned<T>) -> At {
+    Some(spanned.span().start)
+}
+
+impl Reader {
+    fn fault(&mut self, at: At, what: impl Into<String>) {
+        self.faults.push(Fault { rule: self.rule, at, what: what.into() });
+    }
+
+    /// Notes that a value has another type than it should.
+    fn expected(&mut self, entry: &Entry<'_>, what: &str) {
+        let what = format!("`{}` has to be {what}, and is {}", entry.key, a(entry.value));
+        self.fault(entry.at, what);
+    }
+
+    /// The entries of a table. Keys that nobody knows are noted.
+    fn entries<'t>(&mut self, table: &'t DeTable<'t>, known: &[&str]) -> Vec<Entry<'t>> {
+        let mut entries = Vec::new();
+        for (key, value) in table {
+            if known.contains(&&**key.get_ref()) {
+                entries.push(Entry { key: key.get_ref(), key_at: at(key), value: value.get_ref(), at: at(value) });
+                continue;
+            }
+            let meant = match text::nearest(key.get_ref(), known.iter().copied()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("known: {}", text::listed(known.iter().copied(), known.len())),
+            };
+            self.fault(at(key), format!("unknown key `{}`; {meant}", text::shown(key.get_ref(), 64)));
+        }
+        entries.sort_by_key(|entry| entry.key_at);
+        entries
+    }
+
+    fn document(&mut self, table: &DeTable<'_>) -> (Option<Sited<String>>, Vec<Rule>) {
+        let (mut base, mut rules) = (None, Vec::new());
+        for entry in self.entries(table, &["base", "rule"]) {
+            match entry.key {
+                "base" => base = self.text(&entry),
+                _ => {
+                    for (index, (table, at)) in self.tables(&entry, "[[rule]]").into_iter().enumerate() {
+                        self.rule = Some(index);
+                        rules.push(self.rule(table, at));
+                    }
+                    self.rule = None;
+                }
+            }
+        }
+        (base, rules)
+    }
+
+    fn rule(&mut self, table: &DeTable<'_>, at: At) -> Rule {
+        // Until another is read, one that needs no reason.
+        let mut rule = Rule::new(Rank::Allow, at);
+        let (mut decision, mut tool) = (false, false);
+        for entry in self.entries(table, &["decision", "tool", "hints", "reason", "when"]) {
+            match entry.key {
+                "decision" => {
+                    decision = true;
+                    if let Some(rank) = self.word(&entry, &Rank::ALL) {
+                        rule.rank = rank;
+                    }
+                }
+                "tool" => {
+                    tool = true;
+                    rule.tools = self.texts(&entry);
+                }
+                "hints" => rule.hints = self.hints(&entry),
+                "reason" => rule.reason = self.text(&entry).map(|reason| reason.value),
+                _ => {
+                    for (table, at) in self.tables(&entry, "[[rule.when]]") {
+                        rule.conditions.extend(self.condition(table, at));
+                    }
+                }
+            }
+        }
+        if !decision {
+            self.fault(at, "needs a `decision`: \"allow\", \"deny\" or \"ask\"");
+        }
+        if !tool {
+            self.fault(at, "needs a `tool`: a pattern, or a list of patterns");
+        }
+        rule
+    }
+
+    fn condition(&mut self, table: &DeTable<'_>, at: At) -> Option<Draft> {
+        let (mut argument, mut absent) = (None, None);
+        let mut named = false;
+        let mut tests: Vec<(Entry<'_>, Option<Sited<Test>>)> = Vec::new();
+        let known: Vec<&str> = ["argument", "absent"].into_iter().chain(TESTS).collect();
+        for entry in self.entries(table, &known) {
+            match entry.key {
+                "argument" => {
+                    named = true;
+                    argument = self.text(&entry);
+                }
+                "absent" => {
+                    absent = self.word(&entry, &[("match", Absent::Match), ("no_match", Absent::NoMatch)]);
+                    if absent.is_none() {
+                        // That it is missing would be said as well.
+                        absent = Some(Absent::NoMatch);
+                    }
+                }
+                _ => {
+                    let test = self.test(&entry);
+                    tests.push((entry, test));
+                }
+            }
+        }
+        if !named {
+            self.fault(at, "a condition needs an `argument`");
+        }
+        if tests.is_empty() {
+            self.fault(
+                at,
+                format!("a condition needs a test: one of {}", text::listed(TESTS.into_iter(), TESTS.len())),
+            );
+        }
+        for (second, _) in tests.iter().skip(1) {
+            let what = format!("`{}`: a condition has one test; write another [[rule.when]] for a second", second.key);
+            self.fault(second.key_at, what);
+        }
+        let test = tests.into_iter().find_map(|(_, test)| test);
+        Some(Draft { argument: argument?, test, absent })
+    }
+
+    fn test(&mut self, entry: &Entry<'_>) -> Option<Sited<Test>> {
+        let compare = |comparison| move |number| Asked::Compare(comparison, number);
+        let asked = match entry.key {
+            "one_of" => {
+                let DeValue::Array(values) = entry.value else {
+                    self.expected(entry, "a list");
+                    return None;
+                };
+                let inner = |value| Entry { value, ..*entry };
+                let scalars: Vec<Option<Scalar>> =
+                    values.iter().map(|value| self.scalar(&inner(value.get_ref()))).collect();
+                Asked::OneOf(scalars.into_iter().collect::<Option<_>>()?, "one_of")
+            }
+            "equals" => Asked::OneOf(vec![self.scalar(entry)?], "equals"),
+            "matches" => Asked::Matches(self.text(entry)?.value),
+            "under" => Asked::Under(self.text(entry)?.value),
+            "above" => compare(Comparison::Above)(self.scalar(entry)?),
+            "at_least" => compare(Comparison::AtLeast)(self.scalar(entry)?),
+            "below" => compare(Comparison::Below)(self.scalar(entry)?),
+            _ => compare(Comparison::AtMost)(self.scalar(entry)?),
+        };
+        Some(Sited { value: Test(asked), at: entry.at })
+    }
+
+    fn hints(&mut self, entry: &Entry<'_>) -> Vec<Sited<(Hint, bool)>> {
+        let mut hints = Vec::new();
+        for Sited { value, at } in self.texts(entry) {
+            let (name, wanted) = match value.strip_prefix('!') {
+                Some(name) => (name, false),
+                None => (&*value, true),
+            };
+            match Hint::ALL.into_iter().find(|(known, _)| *known == name) {
+                Some((_, hint)) => hints.push(Sited { value: (hint, wanted), at }),
+                None => {
+                    let shown = text::shown(name, 64);
+                    let what = format!("unknown hint \"{shown}\"; {}", meant(name, &Hint::ALL));
+                    self.fault(at, what);
+                }
+            }
+        }
+        hints
+    }
+
+    /// One of some words.
+    fn word<T: Copy>(&mut self, entry: &Entry<'_>, words: &[(&'static str, T)]) -> Option<T> {
+        let Sited { value, at } = self.text(entry)?;
+        let found = words.iter().find(|(word, _)| *word == value);
+        if found.is_none() {
+            let what = format!("`{}` can't be \"{}\"; {}", entry.key, text::shown(&value, 64), meant(&value, words));
+            self.fault(at, what);
+        }
+        found.map(|(_, word)| *word)
+    }
+
+    fn text(&mut self, entry: &Entry<'_>) -> Option<Sited<String>> {
+        match entry.value {
+            DeValue::String(text) => Some(Sited { value: text.clone().into_owned(), at: entry.at }),
+            _ => {
+                self.expected(entry, "text");
+                None
+            }
+        }
+    }
+
+    /// Text, or a list of texts.
+    fn texts(&mut self, entry: &Entry<'_>) -> Vec<Sited<String>> {
+        let list: &DeArray<'_> = match entry.value {
+            DeValue::Array(list) => list,
+            DeValue::String(text) => return vec![Sited { value: text.clone().into_owned(), at: entry.at }],
+            _ => {
+                self.expected(entry, "text, or a list of texts");
+                return Vec::new();
+            }
+        };
+        if list.is_empty() && entry.key == "tool" {
+            self.fault(entry.at, "`tool` is an empty list");
+        }
+        let inner = list.iter().map(|value| Entry { value: value.get_ref(), at: at(value), ..*entry });
+        inner.filter_map(|entry| self.text(&entry)).collect()
+    }
+
+    /// A list of tables.
+    fn tables<'t>(&mut self, entry: &Entry<'t>, header: &str) -> Vec<(&'t DeTable<'t>, At)> {
+        let DeValue::Array(list) = entry.value else {
+            self.expected(entry, &format!("a list: write {header} above each"));
+            return Vec::new();
+        };
+        let mut tables = Vec::new();
+        for value in list.iter() {
+            match value.get_ref() {
+                DeValue::Table(table) => tables.push((table, at(value))),
+                other => {
+                    self.expected(&Entry { value: other, at: at(value), ..*entry }, &format!("a list of {header}"));
+                }
+            }
+        }
+        tables
+    }
+
+    fn scalar(&mut self, entry: &Entry<'_>) -> Option<Scalar> {
+        // JSON writes numbers without a plus.
+        let number = |literal: &str| Scalar::number(literal.strip_prefix('+').unwrap_or(literal));
+        match entry.value {
+            DeValue::String(text) => Some(Scalar::from(&**text)),
+            DeValue::Boolean(boolean) => Some(Scalar::from(*boolean)),
+            DeValue::Float(float) => Some(number(float.as_str())),
+            DeValue::Integer(integer) if integer.radix() == 10 => Some(number(integer.as_str())),
+            DeValue::Integer(integer) => match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(integer) => Some(Scalar::from(integer)),
+                Err(_) => {
+                    self.fault(entry.at, format!("`{}`: write so large a number in decimal digits", entry.key));
+                    None
+                }
+            },
+            DeValue::Datetime(_) => {
+                self.fault(entry.at, format!("`{}`: arguments have dates as text: put it into quotes", entry.key));
+                None
+            }
+            _ => {
+                self.expected(entry, "text, a number or a boolean");
+                None
+            }
+        }
+    }
+}
+
+fn meant<T>(wrong: &str, words: &[(&'static str, T)]) -> String {
+    let names = || words.iter().map(|(word, _)| *word);
+    match text::nearest(wrong, names()) {
+        Some(name) => format!("did you mean \"{name}\"?"),
+        None => format!("known: {}", text::listed(names(), words.len())),
+    }
+}
+
+fn a(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
