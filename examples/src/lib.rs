@@ -1,8 +1,9 @@
 //! What the examples do, as functions that write where they are told, so that tests can read it.
 //!
-//! The programs beside this crate's manifest (`quickstart.rs`, `replay.rs`) only connect these functions to the
+//! The programs beside this crate's manifest (`quickstart.rs`, `replay.rs`, …) only connect these functions to the
 //! terminal.
 
+pub mod layers;
 pub mod quickstart;
 pub mod replay;
 

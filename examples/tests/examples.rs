@@ -48,6 +48,10 @@ fn quickstart_gives_every_call_one_result() {
             ("call_Xq4", Code::InvalidArguments),
             ("call_Xq5", Code::Denied),
             ("call_Xq6", Code::Ok),
+            ("call_Xqa", Code::Ok),
+            ("call_Xqb", Code::Ok),
+            ("call_Xqc", Code::Ok),
+            ("call_Xqd", Code::Ok),
             ("call_Xq7", Code::ToolError),
             ("call_Xq8", Code::Timeout),
             ("call_Xq9", Code::Panicked),
@@ -60,6 +64,31 @@ fn quickstart_gives_every_call_one_result() {
     }
     assert!(text("call_Xq5").contains("made at the bank"));
     assert!(text("call_Xq8").contains("150 ms"));
+}
+
+#[test]
+fn quickstart_says_what_overlapped() {
+    let (shown, _) = quickstart(Style::plain());
+    let (_, host) = columns(&shown);
+    let ran = host.lines().filter(|line| line.starts_with("ran ")).count();
+    assert_eq!(ran, 5, "one of the two transfers, and the four calls of one turn:\n{host}");
+}
+
+#[test]
+fn layers_retry_answer_and_measure() {
+    let mut out = Vec::new();
+    examples::layers::run(&mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    for line in [
+        "ok, bodies run: 2; the model reads: {\"cents\":169,\"currency\":\"EUR\"}",
+        "ok, bodies run: 0; the model reads: {\"cents\":169,\"currency\":\"EUR\"}",
+        "tool_error, bodies run: 1; the model reads: The shop has no article 7.",
+        "invalid_arguments, bodies run: 0;",
+        "look_up_price: ok × 2",
+        "order: tool_error × 1",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
 }
 
 #[test]

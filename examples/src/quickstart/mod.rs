@@ -4,16 +4,18 @@ mod screen;
 mod script;
 mod tools;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use tool_runtime::path::Settled;
 use tool_runtime::wire::openai_chat;
 use tool_runtime::{
-    Answer, BoxFuture, CallFacts, Code, Decision, Entry, Harness, HostTool, MemoryLedger, Question, QuestionSet,
-    ToolCall, VerdictKind,
+    Answer, BoxFuture, CallFacts, Code, Decision, Entry, Event, EventKind, Harness, HostTool, MemoryLedger, Question,
+    QuestionSet, ToolCall, VerdictKind,
 };
 
 pub use screen::Style;
@@ -51,6 +53,27 @@ impl Person {
     }
 }
 
+/// When each body began. The host hears of it while it happens.
+#[derive(Clone, Default)]
+struct Clock(Arc<Mutex<BTreeMap<String, Instant>>>);
+
+impl Clock {
+    fn hear(&self, event: &Event) {
+        if let EventKind::Started = event.kind() {
+            let mut began = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            began.insert(event.call_id().to_string(), Instant::now());
+        }
+    }
+
+    /// From when to when a body ran, from the beginning of its turn on.
+    fn span(&self, turn: Instant, settled: &Settled) -> Option<String> {
+        let began = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = began.get(settled.record().call_id().as_str())?.duration_since(turn);
+        let end = begin + settled.record().took();
+        Some(format!("{:.0} to {:.0} ms of the turn", begin.as_secs_f64() * 1e3, end.as_secs_f64() * 1e3))
+    }
+}
+
 /// Plays the conversation and writes it down. Gives back what became of every call.
 ///
 /// # Errors
@@ -67,14 +90,29 @@ async fn play<W: Write>(screen: &mut Screen<'_, W>) -> Result<Vec<Settled>, Box<
     let approver =
         move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> { Box::pin(std::future::ready(asked.ask(set))) };
     let ledger = Arc::new(MemoryLedger::default());
-    let harness = Harness::new(tools::registry()?, policy).approver(approver).ledger(Arc::clone(&ledger));
+    let clock = Clock::default();
+    let heard = clock.clone();
+    let harness = Harness::new(tools::registry()?, policy)
+        .approver(approver)
+        .observer(move |event: &Event| heard.hear(event))
+        .ledger(Arc::clone(&ledger));
 
     introduce(screen, &harness)?;
     let (mut proposed, mut all) = (0, Vec::new());
     for (number, scene) in SCENES.iter().enumerate() {
         let calls = openai_chat::calls(scene.message)?;
+        let begun = Instant::now();
         let settled = harness.run_settled(calls.clone(), None).await;
-        show(screen, number + 1, scene, &calls, &settled, &person)?;
+        let kept = settled.iter().map(|settled| {
+            let mut items = kept(settled, person.was_asked(settled));
+            if calls.len() > 1
+                && let Some(span) = clock.span(begun, settled)
+            {
+                items.push(item("ran", span));
+            }
+            items
+        });
+        show(screen, number + 1, scene, &calls, &settled, kept)?;
         proposed += calls.len();
         all.extend(settled);
     }
@@ -138,13 +176,10 @@ fn show<W: Write>(
     scene: &Scene,
     calls: &[ToolCall],
     settled: &[Settled],
-    person: &Person,
+    kept: impl Iterator<Item = Vec<Item>>,
 ) -> Result<(), Box<dyn Error>> {
-    let rows: Vec<_> = calls
-        .iter()
-        .zip(settled)
-        .map(|(call, settled)| (seen(call, settled), kept(settled, person.was_asked(settled))))
-        .collect();
+    let seen = calls.iter().zip(settled).map(|(call, settled)| seen(call, settled));
+    let rows: Vec<_> = seen.zip(kept).collect();
     screen.table(&format!("{number} · {}", scene.title), &rows)?;
     if !scene.note.is_empty() {
         screen.say(scene.note, Tone::Dim)?;

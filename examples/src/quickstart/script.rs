@@ -76,6 +76,21 @@ pub(super) const SCENES: &[Scene] = &[
         ]}"#,
     },
     Scene {
+        title: "Overlap, and a barrier",
+        note: "Forecasts may overlap, says their tool. The meeting runs alone: it waits for both, and the last waits for it.",
+        message: r#"{"role": "assistant", "content": null, "refusal": null, "tool_calls": [
+            {"id": "call_Xqa", "type": "function", "function": {
+                "name": "get_weather", "arguments": "{\"city\":\"Oslo\",\"days\":1}"}},
+            {"id": "call_Xqb", "type": "function", "function": {
+                "name": "get_weather", "arguments": "{\"city\":\"Paris\",\"days\":1}"}},
+            {"id": "call_Xqc", "type": "function", "function": {
+                "name": "schedule_meeting",
+                "arguments": "{\"title\":\"Boat naming\",\"start\":\"2026-03-02T09:30:00Z\",\"attendees\":[{\"name\":\"Ada\",\"email\":\"ada@example.org\"}]}"}},
+            {"id": "call_Xqd", "type": "function", "function": {
+                "name": "get_weather", "arguments": "{\"city\":\"Oslo\",\"days\":2}"}}
+        ]}"#,
+    },
+    Scene {
         title: "A tool's error",
         note: "The model reads the error's own words; the chain of causes is the host's.",
         message: r#"{"role": "assistant", "content": null, "refusal": null, "tool_calls": [
