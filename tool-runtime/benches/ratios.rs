@@ -5,16 +5,17 @@
 //! median of many rounds, so that it holds on a shared and noisy machine.
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use tool_runtime::wire::openai_chat::Declarations;
 use tool_runtime::{
-    AllowAll, BoxFuture, DynamicTool, Entry, Harness, Ledger, LedgerError, MemoryLedger, Registry, ToolCall, tool,
-    tool_type,
+    AllowAll, BoxFuture, DynamicTool, Entry, Harness, Ledger, LedgerError, MemoryLedger, Registry, Rule, Rules, Test,
+    ToolCall, tool, tool_type,
 };
 
 const VALID: &str =
@@ -53,6 +54,29 @@ async fn search(
     filter: Filter,
 ) -> Found {
     body(query, limit, tags, filter.min_stars, &filter.language)
+}
+
+/// As `search`, of which it waits once.
+#[tool(host(timeout = "5s", read_only))]
+async fn search_later(
+    /// What to look for.
+    query: String,
+    /// How many results at the most.
+    limit: u32,
+    /// Words that have to be there.
+    tags: Option<Vec<String>>,
+    /// Which results to keep.
+    filter: Filter,
+) -> Found {
+    tokio::task::yield_now().await;
+    body(query, limit, tags, filter.min_stars, &filter.language)
+}
+
+/// Takes a millisecond.
+#[tool(host(concurrency_safe))]
+async fn rest() -> u8 {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    1
 }
 
 fn body(query: String, limit: u32, tags: Option<Vec<String>>, min_stars: u32, language: &str) -> Found {
@@ -112,13 +136,78 @@ impl Future for Kept {
     }
 }
 
+fn registry() -> Registry {
+    let tools = [SearchTool::host(), SearchLaterTool::host()];
+    Registry::builder().tools(tools).build().expect("the tools are sound")
+}
+
 fn harness(ledger: impl Ledger + 'static) -> Harness {
-    let registry = Registry::builder().tool(SearchTool::host()).build().expect("the tool is sound");
-    Harness::new(registry, AllowAll).ledger(ledger)
+    Harness::new(registry(), AllowAll).ledger(ledger)
+}
+
+/// Fifty rules, of which twenty look at arguments of the tool that is called.
+fn rules(registry: &Registry) -> Rules {
+    let tests: [fn(u32) -> (&'static str, Test); 4] = [
+        |n| ("limit", Test::above(1_000 + n)),
+        |n| ("query", Test::equals(format!("secret {n}"))),
+        |n| ("filter.language", Test::matches(format!("cobol-{n}*"))),
+        |n| ("filter.min_stars", Test::at_least(1_000_000 + n)),
+    ];
+    let on_arguments = (0..20_u32).map(|n| {
+        let (argument, test) = tests[n as usize % tests.len()](n);
+        Rule::deny("search").because("not that").when(argument, test)
+    });
+    let on_others = (0..29_u32).map(|n| Rule::deny(format!("tool_{n:04}")).because("not that one"));
+    let allowed = Rule::allow("search*");
+    Rules::builder().rules(on_arguments.chain(on_others)).rule(allowed).build(registry).expect("the rules are sound")
+}
+
+/// The runtime's own time, not the thread's: what waits costs none of that.
+fn batch(runtime: &tokio::runtime::Runtime) -> f64 {
+    let registry = Registry::builder().tool(RestTool::host()).build().expect("the tool is sound");
+    let harness = Harness::new(registry, AllowAll).max_concurrent(NonZeroUsize::new(20).expect("some room"));
+    let time = |calls: usize| {
+        let calls: Vec<ToolCall> = (0..calls).map(|n| ToolCall::new(format!("call_{n}"), "rest", "")).collect();
+        let begun = Instant::now();
+        runtime.block_on(harness.run(calls));
+        begun.elapsed().as_secs_f64()
+    };
+    let (mut one, mut twenty) = (Vec::new(), Vec::new());
+    for _ in 0..101 {
+        one.push(time(1));
+        twenty.push(time(20));
+    }
+    let median = |times: &mut Vec<f64>| {
+        times.sort_unstable_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    median(&mut twenty) / median(&mut one)
+}
+
+/// Finding one of many tools, against finding one of few.
+fn lookup() -> f64 {
+    let few = many(100);
+    let many = many(100_000);
+    let name =
+        |registry: &Registry, n: usize| registry.iter().nth(n * 97 % registry.len()).map(|tool| tool.name().to_owned());
+    let names: Vec<[String; 2]> = (0..64).filter_map(|n| Some([name(&few, n)?, name(&many, n)?])).collect();
+    let find = |registry: &Registry, which: usize| {
+        for _ in 0..20 {
+            for pair in &names {
+                black_box(registry.get(black_box(&pair[which])));
+            }
+        }
+    };
+    let mut cases: Vec<Case<'_>> = vec![("few", Box::new(|| find(&few, 0))), ("many", Box::new(|| find(&many, 1)))];
+    ratios(&mut cases, 301)[1]
 }
 
 async fn run(harness: &Harness, arguments: &str) {
-    let call = ToolCall::new("call_9pFvG3kQxT7wZsLrYb2dNcUe", "search", arguments);
+    call(harness, "search", arguments).await;
+}
+
+async fn call(harness: &Harness, tool: &str, arguments: &str) {
+    let call = ToolCall::new("call_9pFvG3kQxT7wZsLrYb2dNcUe", tool, arguments);
     black_box(harness.run([call]).await);
 }
 
@@ -126,14 +215,14 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime")
 }
 
-/// One thousand tools as a host has them, with schemas of an ordinary size.
-fn thousand() -> Registry {
+/// Tools as a host has them, with schemas of an ordinary size.
+fn many(count: usize) -> Registry {
     let parameters = r#"{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},
         "limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many results at the most.","default":10},
         "tags":{"type":"array","items":{"type":"string"},"description":"Words that have to be there."},
         "filter":{"type":"object","properties":{"min_stars":{"type":"integer"},"language":{"type":"string","enum":["rust","go","c"]}},
         "required":["min_stars"],"additionalProperties":false}},"required":["query"],"additionalProperties":false}"#;
-    let tools = (0..1000).map(|number| {
+    let tools = (0..count).map(|number| {
         DynamicTool::builder(format!("tool_{number:04}"), "Searches one of the thousand indexes of this host.")
             .parameters(parameters)
             .output("true")
@@ -179,6 +268,14 @@ fn print_ratios() {
     let runtime = runtime();
     let bare = harness(NoLedger);
     let kept = harness(MemoryLedger::new(1000));
+    let others = many(29);
+    let all = Registry::builder()
+        .tools([SearchTool::host()])
+        .tools(others.iter().cloned())
+        .build()
+        .expect("the tools are sound");
+    let policy = rules(&all);
+    let ruled = Harness::new(all, policy).ledger(NoLedger);
     const CALLS: usize = 200;
     let floor = |text: &'static str| {
         move || {
@@ -197,10 +294,19 @@ fn print_ratios() {
             });
         }
     };
+    let later = || {
+        runtime.block_on(async {
+            for _ in 0..CALLS {
+                call(&bare, "search_later", black_box(VALID)).await;
+            }
+        });
+    };
     let mut calls: Vec<Case<'_>> = vec![
         ("floor", Box::new(floor(VALID))),
         ("layers", Box::new(path(&bare, VALID))),
         ("ledger", Box::new(path(&kept, VALID))),
+        ("rules", Box::new(path(&ruled, VALID))),
+        ("yields", Box::new(later)),
         ("invalid1", Box::new(path(&bare, ONE_PROBLEM))),
         ("invalid3", Box::new(path(&bare, THREE_PROBLEMS))),
     ];
@@ -209,7 +315,10 @@ fn print_ratios() {
         println!("ratio {name} = {ratio:.2}");
     }
 
-    let registry = thousand();
+    println!("ratio lookup = {:.2}", lookup());
+    println!("ratio batch = {:.2}", batch(&runtime));
+
+    let registry = many(1000);
     let parsed: Vec<serde_json::Value> =
         registry.schemas().map(|schema| serde_json::from_str(schema.parameters()).expect("schemas are JSON")).collect();
     let declarations = Declarations::of(registry.schemas());
