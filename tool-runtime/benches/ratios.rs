@@ -147,7 +147,8 @@ fn harness(ledger: impl Ledger + 'static) -> Harness {
 
 /// Fifty rules, of which twenty look at arguments of the tool that is called.
 fn rules(registry: &Registry) -> Rules {
-    let tests: [fn(u32) -> (&'static str, Test); 4] = [
+    type OfArgument = fn(u32) -> (&'static str, Test);
+    let tests: [OfArgument; 4] = [
         |n| ("limit", Test::above(1_000 + n)),
         |n| ("query", Test::equals(format!("secret {n}"))),
         |n| ("filter.language", Test::matches(format!("cobol-{n}*"))),

@@ -3,6 +3,7 @@
 //! A thread can't be stopped. Its call has ended long since, in words that say so; but what it
 //! touches is still being touched, and its thread is one that no other body gets.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,8 @@ pub(crate) struct Abandoned(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     limit: usize,
+    /// How many there are: mostly none, and then nobody needs the lock.
+    count: AtomicUsize,
     bodies: Mutex<Vec<Arc<Body>>>,
 }
 
@@ -29,7 +32,7 @@ struct Body {
 impl Abandoned {
     /// At most so many at a time.
     pub(crate) fn at_most(limit: usize) -> Self {
-        Abandoned(Arc::new(Inner { limit, bodies: Mutex::new(Vec::new()) }))
+        Abandoned(Arc::new(Inner { limit, count: AtomicUsize::new(0), bodies: Mutex::new(Vec::new()) }))
     }
 
     /// Nothing of ours panics under this lock.
@@ -54,18 +57,24 @@ impl Abandoned {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        self.0.count.load(Ordering::Acquire) == 0
     }
 
     /// Adds one. What is returned has to be told of its end.
     fn add(&self, access: Access) -> Arc<Body> {
         let body = Arc::new(Body { access, ended: CancellationToken::new() });
-        self.lock().push(Arc::clone(&body));
+        let mut bodies = self.lock();
+        bodies.push(Arc::clone(&body));
+        self.0.count.store(bodies.len(), Ordering::Release);
+        drop(bodies);
         body
     }
 
     fn remove(&self, body: &Arc<Body>) {
-        self.lock().retain(|other| !Arc::ptr_eq(other, body));
+        let mut bodies = self.lock();
+        bodies.retain(|other| !Arc::ptr_eq(other, body));
+        self.0.count.store(bodies.len(), Ordering::Release);
+        drop(bodies);
         body.ended.cancel();
     }
 }

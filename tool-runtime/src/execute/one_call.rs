@@ -76,11 +76,11 @@ impl OneCall<'_> {
         let body = Body { args, cx: cx.clone() };
         let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;
         cx.finish(self.grace).await;
-        let Left { asides, card_data } = cx.take_left();
-        let mut left = self.left();
-        left.asides.extend(asides);
-        left.card_data = card_data;
-        drop(left);
+        if let Some(Left { asides, card_data }) = cx.take_left() {
+            let mut left = self.left();
+            left.asides.extend(asides);
+            left.card_data = card_data;
+        }
         ended
     }
 }

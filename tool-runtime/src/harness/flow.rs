@@ -143,8 +143,8 @@ impl Parts {
             Err(ending) => return flight.ended(ending),
         };
         flight.started();
-        let around = Arc::clone(self) as Arc<dyn Surroundings>;
-        let outcome = permit.execute_within(&self.execution, token.cloned(), Some(around)).await;
+        let around = permit.tool().sees_host().then(|| Arc::clone(self) as Arc<dyn Surroundings>);
+        let outcome = permit.execute_within(&self.execution, token.cloned(), around).await;
         flight.ended(outcome.into())
     }
 }

@@ -151,6 +151,9 @@ impl Registry {
 
     /// What a call of this tool may ask for.
     pub(crate) fn state_of(&self, entry: &Entry, loaded: &Loaded) -> HostState {
+        if !entry.tool.sees_host() {
+            return HostState::default();
+        }
         #[cfg(feature = "search")]
         if entry.tool.name() == Self::SEARCH_TOOL {
             return search::within(self, loaded, entry.state.clone());

@@ -18,28 +18,28 @@ use crate::call::{CallId, Content, RawArguments, Word};
 
 /// Values of the host that tools ask for with `#[host]`, one of each type.
 #[derive(Clone, Default)]
-pub struct HostState(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+pub struct HostState(Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
 
 impl HostState {
     /// Adds a value, in the place of one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Arc::new(value));
+        Arc::make_mut(self.0.get_or_insert_default()).insert(TypeId::of::<T>(), Arc::new(value));
     }
 
     /// The value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref()
+        self.0.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
     pub(crate) fn has(&self, id: TypeId) -> bool {
-        id == TypeId::of::<CallContext>() || self.0.contains_key(&id)
+        id == TypeId::of::<CallContext>() || self.0.as_ref().is_some_and(|state| state.contains_key(&id))
     }
 }
 
 impl fmt::Debug for HostState {
     /// Without the values: they are the host's secrets, as likely as not.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostState({} values)", self.0.len())
+        write!(f, "HostState({} values)", self.0.as_ref().map_or(0, |state| state.len()))
     }
 }
 
@@ -61,7 +61,8 @@ struct Inner {
     children: OnceLock<Arc<Children>>,
     /// Its body has ended: it can make no more calls.
     is_over: AtomicBool,
-    left: Mutex<Left>,
+    /// `None` as long as nothing is left: mostly nothing is.
+    left: OnceLock<Mutex<Left>>,
 }
 
 /// What a body leaves besides its output.
@@ -120,7 +121,7 @@ impl CallContext {
             lineage,
             children: OnceLock::new(),
             is_over: AtomicBool::new(false),
-            left: Mutex::new(Left::default()),
+            left: OnceLock::new(),
         }))
     }
 
@@ -143,11 +144,11 @@ impl CallContext {
     }
 
     fn left(&self) -> MutexGuard<'_, Left> {
-        self.0.left.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.left.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn take_left(&self) -> Left {
-        std::mem::take(&mut *self.left())
+    pub(crate) fn take_left(&self) -> Option<Left> {
+        self.0.left.get().map(|_| std::mem::take(&mut *self.left()))
     }
 
     /// Says how far the call is: one line, and how much of it is done, from 0 to 1, as far as that is

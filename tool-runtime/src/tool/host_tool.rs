@@ -168,6 +168,11 @@ impl HostTool {
         }
     }
 
+    /// Its body is given something of the host's: state, or the context of the call.
+    pub(crate) fn sees_host(&self) -> bool {
+        self.definition().is_none_or(|definition| !definition.host_needs.is_empty())
+    }
+
     /// Its body runs on a thread of its own, and can't be stopped there.
     pub(crate) fn may_block(&self) -> bool {
         self.definition().is_some_and(|definition| matches!(definition.run, Run::Blocking(_)))

@@ -93,6 +93,40 @@ impl<'de, 'g> Reader<'de, 'g> {
         }
     }
 
+    /// A string without escapes, if one comes that is fine. `None` leaves everything as it was.
+    #[inline]
+    fn ordinary_string(&mut self) -> Option<&'de str> {
+        let start = self.cursor.offset();
+        if self.cursor.byte() != Some(b'"') {
+            return None;
+        }
+        if self.cursor.skip_string() == Ok(false) {
+            let quoted = self.cursor.slice_from(start);
+            let raw = &quoted[1..quoted.len() - 1];
+            if self.expected.is_none_or(|expected| expected.takes_string(raw)) {
+                return Some(raw);
+            }
+        }
+        self.cursor.go_back(start);
+        None
+    }
+
+    /// A positive integer of at most 18 digits, if one comes that is fine. `None` leaves everything as
+    /// it was.
+    #[inline]
+    fn ordinary_integer(&mut self) -> Option<u64> {
+        let start = self.cursor.offset();
+        if !matches!(self.cursor.byte(), Some(b'1'..=b'9')) {
+            return None;
+        }
+        let value = self.cursor.short_integer()?;
+        if self.expected.is_none_or(|expected| expected.takes_integer(value.into())) {
+            return u64::try_from(value).ok();
+        }
+        self.cursor.go_back(start);
+        None
+    }
+
     /// Is the token what the schema asks for, in its canonical spelling and without a space before?
     #[inline]
     fn is_sure(&self, token: Token<'de>, expected: Expected<'g>, start: usize) -> bool {
@@ -206,6 +240,20 @@ impl<'de> Reader<'de, '_> {
     }
 }
 
+/// Integers of whose type a value asks; what they may be is judged all the same.
+macro_rules! ordinary_integers {
+    ($($method:ident)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+            let start = self.cursor.offset();
+            match self.ordinary_integer() {
+                Some(value) => visitor.visit_u64(value).map_err(|error: DecodeError| error.at(start)),
+                None => self.deserialize_any(visitor),
+            }
+        }
+    )*};
+}
+
 impl<'de> Deserializer<'de> for &mut Reader<'de, '_> {
     type Error = DecodeError;
 
@@ -317,9 +365,26 @@ impl<'de> Deserializer<'de> for &mut Reader<'de, '_> {
         visitor.visit_unit()
     }
 
+    #[inline]
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        match self.ordinary_string() {
+            Some(raw) => visitor.visit_borrowed_str(raw),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.deserialize_str(visitor)
+    }
+
+    ordinary_integers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map struct identifier
+        bool char bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
     }
 }
 
