@@ -30,6 +30,7 @@ fn fail_types() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/split/fail/*.rs");
     cases.compile_fail("tests/ui/path/fail/*.rs");
+    cases.compile_fail("tests/ui/execute/fail/*.rs");
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub trait Layer: Send + Sync {
     fn around<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Ran>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<L: Layer + ?Sized> Layer for Arc<L> {
     fn around<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
         (**self).around(attempt)

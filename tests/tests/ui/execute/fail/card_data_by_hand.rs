@@ -1,0 +1,5 @@
+use tool_runtime::CardData;
+
+fn main() {
+    let _ = CardData("{}".into());
+}
