@@ -74,10 +74,14 @@ pub use checklist::{Checklist, Party, Report, Unknown};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Policies, Policy, Question, QuestionSet,
+    AllowAll, Answer, AnswerError, Approver, Arguments, CallFacts, ChannelApprover, Decision, DenyAll, FirstOf, Grant,
+    GrantScope, Grants, Guard, NeverAsk, PendingSet, Policies, Policy, Question, QuestionId, QuestionSet,
+    TerminalApprover, UnknownAnswer,
 };
 pub use harness::{Harness, Turn};
-pub use ledger::{Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
+pub use ledger::{
+    AnsweredRecord, AskedRecord, Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind,
+};
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,

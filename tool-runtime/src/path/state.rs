@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::ending::End;
 use crate::call::ToolCall;
 use crate::checklist::Unknown;
-use crate::gate::{CallFacts, Ruling};
+use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
 use crate::ledger::Verdict;
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
@@ -26,6 +26,10 @@ pub(crate) struct State {
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
+    /// Which question a person was asked about it.
+    pub(super) question: Option<QuestionId>,
+    /// What spares the question.
+    pub(super) grant: Option<Arc<Grant>>,
     /// The turn was cancelled before the call could begin.
     pub(super) cancelled: bool,
     /// From `record` on.
@@ -37,10 +41,15 @@ pub(crate) struct State {
 /// What asking a person has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
+    /// There was nobody to ask, or nothing to ask about.
     NotAsked,
-    Given,
+    /// For the session, too, if it is said for which calls.
+    Given(Option<GrantScope>),
     Refused,
+    /// There was somebody, and nobody took the question.
     Unavailable,
+    /// A rule forbids asking.
+    Forbidden,
     Expired,
     Pending,
 }
@@ -58,6 +67,8 @@ impl State {
             unknowns: Vec::new(),
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
+            question: None,
+            grant: None,
             cancelled: false,
             verdict: None,
             end: None,
