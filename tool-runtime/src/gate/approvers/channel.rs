@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
 use crate::gate::{Answer, Approver, QuestionId, QuestionSet};
@@ -153,10 +155,18 @@ struct Board(Mutex<Questions>);
 
 #[derive(Default)]
 struct Questions {
-    open: HashMap<QuestionId, oneshot::Sender<Answer>>,
+    open: HashMap<QuestionId, Open>,
     settled: HashMap<QuestionId, AnswerError>,
     /// The ids of `settled`, oldest first.
     order: VecDeque<QuestionId>,
+}
+
+/// A question that waits for its answer.
+struct Open {
+    waiting: oneshot::Sender<Answer>,
+    /// Cancelled when nobody waits any more.
+    token: CancellationToken,
+    until: Option<Instant>,
 }
 
 impl Questions {
@@ -178,25 +188,32 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, id: &QuestionId) -> oneshot::Receiver<Answer> {
-        let (answer, answered) = oneshot::channel();
-        self.lock().open.insert(id.clone(), answer);
+    fn open(&self, id: &QuestionId, token: CancellationToken, until: Option<Instant>) -> oneshot::Receiver<Answer> {
+        let (waiting, answered) = oneshot::channel();
+        self.lock().open.insert(id.clone(), Open { waiting, token, until });
         answered
     }
 
     /// Whoever takes the question out of the open ones has settled it: only one can.
     fn answer(&self, id: &QuestionId, answer: Answer) -> Result<(), AnswerError> {
         let mut questions = self.lock();
-        let Some(waiting) = questions.open.remove(id) else {
+        let Some(open) = questions.open.remove(id) else {
             return Err(questions.settled.get(id).copied().unwrap_or(AnswerError::NotPending));
         };
-        match waiting.send(answer) {
-            Ok(()) => {
-                questions.settle(id.clone(), AnswerError::AlreadyAnswered);
-                Ok(())
-            }
-            Err(_) => Err(AnswerError::NotPending),
+        if open.token.is_cancelled() {
+            return Err(AnswerError::NotPending);
         }
+        // The task that waits may be late itself.
+        let late = open.until.is_some_and(|until| Instant::now() >= until);
+        let (answer, told) = match late {
+            true => (Answer::Expired, AnswerError::Expired),
+            false => (answer, AnswerError::AlreadyAnswered),
+        };
+        if open.waiting.send(answer).is_err() {
+            return Err(AnswerError::NotPending);
+        }
+        questions.settle(id.clone(), told);
+        if late { Err(AnswerError::Expired) } else { Ok(()) }
     }
 
     /// Closes those that are still open, without an answer.
@@ -229,7 +246,8 @@ impl Approver for ChannelApprover {
         let ChannelApprover { board, sets, limit } = self.clone();
         Box::pin(async move {
             let ids: Vec<QuestionId> = set.questions.iter().map(|question| question.id.clone()).collect();
-            let mut answers: Vec<_> = ids.iter().map(|id| board.open(id)).collect();
+            let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+            let mut answers: Vec<_> = ids.iter().map(|id| board.open(id, set.token(), until)).collect();
             let waiting = Waiting { board: Arc::clone(&board), ids };
             let mut given = vec![None; answers.len()];
             let collect = async {

@@ -86,7 +86,7 @@ impl Approver for TerminalApprover {
 }
 
 impl Terminal {
-    /// The answers as far as there are any.
+    /// One answer a question, whoever is there.
     fn ask_all(&mut self, set: &QuestionSet) -> Vec<Answer> {
         let token = set.token();
         let mut answers = Vec::new();
@@ -110,6 +110,7 @@ impl Terminal {
                 Ok(None) | Err(_) => break,
             }
         }
+        answers.resize(set.questions.len(), Answer::Unavailable);
         answers
     }
 
