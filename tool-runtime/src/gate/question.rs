@@ -1,14 +1,14 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{CallId, Word};
+use crate::call::CallId;
 use crate::schema::text::shown;
 use crate::schema::{Digest, JsonPath};
 use crate::tool::Card;
@@ -17,7 +17,7 @@ use crate::tool::Card;
 ///
 /// Call ids come from providers and may repeat; these don't. Records and answers go by them.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QuestionId(Word);
+pub struct QuestionId(Arc<str>);
 
 impl QuestionId {
     /// One that nobody has yet.
@@ -29,7 +29,7 @@ impl QuestionId {
             // The standard library's hashers have keys from the system's random numbers.
             RandomState::new().hash_one((std::process::id(), now))
         });
-        QuestionId(Word::from(&*format!("{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))))
+        QuestionId(format!("{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into())
     }
 
     /// The id as text.
