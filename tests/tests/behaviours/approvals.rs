@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tool_runtime::path::Settled;
 use tool_runtime::{
-    AllowAll, Answer, AnswerError, Approver, BoxFuture, CallContext, CallFacts, ChannelApprover, Code, Decision,
+    AllowAll, Answer, AnswerError, Approver, BoxFuture, CallContext, CallFacts, Card, ChannelApprover, Code, Decision,
     DenyAll, DynamicTool, Entry, FirstOf, GrantScope, Grants, Harness, Ledger, LedgerError, MemoryLedger, NeverAsk,
     Policies, Question, QuestionId, QuestionSet, Registry, TerminalApprover, ToolCall, VerdictKind, tool,
 };
@@ -48,6 +48,23 @@ async fn wire(
 ) -> String {
     log.note(format!("wire {amount}"));
     "wired".to_owned()
+}
+
+/// Logs in.
+#[tool(host(present_call = shows))]
+async fn log_in(
+    /// As whom.
+    user: String,
+    /// By which word.
+    #[arg(secret)]
+    word: String,
+) -> String {
+    drop(word);
+    user
+}
+
+fn shows(args: &LogInArgs) -> Card {
+    Card::new(format!("{} with {}", args.user, args.word)).with_body(&args.word)
 }
 
 /// Pays by another tool.
@@ -240,6 +257,33 @@ async fn d67_b69_an_approver_sees_what_will_run() {
     }
     let recorded = serde_json::to_string(&ledger.entries()).unwrap_or_default();
     assert!(!recorded.contains("1234"), "{recorded}");
+}
+
+/// Neither a presenter nor a policy can quote a secret into a prompt, a record, or a result.
+#[tokio::test]
+async fn d67_b82_no_secret_is_shown() {
+    for (answer, denies) in [(Answer::No, false), (Answer::YesForSession(GrantScope::SameArguments), true)] {
+        let (registry, _) = logged([LogInTool::host()]);
+        let (person, ledger, grants) = (Person::who_says(answer), Arc::new(MemoryLedger::default()), Grants::new());
+        let judged = AtomicUsize::new(0);
+        let harness = Harness::new(registry, move |call: &CallFacts<'_>| {
+            let reason = format!("with {}", call.arguments().as_str());
+            if denies && judged.fetch_add(1, Ordering::SeqCst) > 0 {
+                Decision::deny(reason)
+            } else {
+                Decision::ask(reason)
+            }
+        });
+        let harness = harness.approver(person.clone()).ledger(Arc::clone(&ledger)).grants(grants.clone());
+        let settled = one(&harness, ToolCall::new("1", "log_in", r#"{"user":"me","word":"t0k"}"#)).await;
+        let recorded = serde_json::to_string(&ledger.entries()).unwrap_or_default();
+        let asked = format!("{:?} {grants:?} {:?}", person.asked(), grants.list());
+        for text in [&settled.result().text(), &recorded, &asked] {
+            assert!(!text.contains("t0k"), "{text}");
+        }
+        let card = person.asked().remove(0).card;
+        assert_eq!(card, Some(Card::new("me with [redacted]").with_body("[redacted]")));
+    }
 }
 
 #[tokio::test]

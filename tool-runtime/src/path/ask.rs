@@ -168,8 +168,8 @@ impl fmt::Debug for Asking<'_> {
 /// those that were granted for the session.
 ///
 /// Each question is in the ledger before anybody is asked, and its end after that. Whatever was
-/// approved is judged again: the world may have changed while a person thought. What can't have
-/// changed is what was shown: a call goes from stage to stage by value, with its arguments and with
+/// approved is judged again: the world may have changed while a person thought. What is denied then
+/// does not run; a further reason to ask asks nobody a second time. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments and with
 /// the definition that was judged; a registry that replaces the tool meanwhile is another registry.
 ///
 /// No approver, one that panics, and a missing answer are all no yes. Once the token is cancelled,
@@ -235,8 +235,11 @@ pub(crate) async fn ask_and_tell(
 fn question(state: &State) -> (Question, Vec<String>) {
     let tool = state.tool();
     let said: Vec<String> = state.ruling.asked.iter().map(ToString::to_string).collect();
-    let reasons = if said.is_empty() { vec!["no rule says that it may run".to_owned()] } else { said };
-    let card = state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
+    let mut reasons = if said.is_empty() { vec!["no rule says that it may run".to_owned()] } else { said };
+    let mut card =
+        state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
+    let shown = card.iter_mut().flat_map(|card| std::iter::once(&mut card.title).chain(&mut card.body));
+    state.without_secrets(reasons.iter_mut().chain(shown));
     let defaults = match &state.canonical {
         Some(canonical) => tool.built().filled_in(&as_given(&state.call), canonical),
         // It is the model's own text.

@@ -47,7 +47,7 @@ impl Recorded {
 fn blocked(state: Box<State>, code: Code) -> Ending {
     let tool = state.tool().name();
     let reasons = |reasons: &[std::borrow::Cow<'static, str>]| reasons.join("; ");
-    let said = match code {
+    let mut said = match code {
         Code::Denied if state.ruling.denied.is_empty() => format!(
             "`{tool}` did not run: this call would need somebody's consent, and a rule forbids asking. Don't repeat it unasked."
         ),
@@ -83,5 +83,6 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
         }
         _ => format!("`{tool}` did not run: something that has to be known before is not."),
     };
+    state.without_secrets([&mut said]);
     Ending::of(state, End::new(code, said))
 }

@@ -103,6 +103,7 @@ fn reasons(state: &State) -> Vec<String> {
     if state.approval == Approval::Forbidden {
         reasons.push("a rule forbids asking".to_owned());
     }
+    state.without_secrets(&mut reasons);
     reasons
 }
 

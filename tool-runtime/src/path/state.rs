@@ -5,6 +5,7 @@ use crate::call::ToolCall;
 use crate::checklist::Unknown;
 use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
 use crate::ledger::Verdict;
+use crate::schema::REDACTED;
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
@@ -112,6 +113,19 @@ impl State {
 
     pub(super) fn facts(&self) -> CallFacts<'_> {
         CallFacts::new(self.tool(), &self.call.id, self.canonical())
+    }
+
+    /// What hosts say of a call, without the secrets that they may have quoted.
+    pub(super) fn without_secrets<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        if !self.has_secrets() {
+            return;
+        }
+        let secrets = self.tool().built().secrets(self.canonical());
+        for text in texts {
+            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+                *text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
     }
 
     /// The canonical text as it may be stored and shown.
