@@ -74,11 +74,15 @@ pub use checklist::{Checklist, Party, Report, Unknown};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    Absent, AllowAll, Answer, Approver, Arguments, CallFacts, Decision, DenyAll, Guard, Hint, Pattern, PatternError,
-    Policies, Policy, Question, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test,
+    Absent, AllowAll, Answer, AnswerError, Approver, Arguments, CallFacts, ChannelApprover, Decision, DenyAll, FirstOf,
+    Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies, Policy, Question,
+    QuestionId, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
+    UnknownAnswer,
 };
 pub use harness::{Harness, Turn};
-pub use ledger::{Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind};
+pub use ledger::{
+    AnsweredRecord, AskedRecord, Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind,
+};
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "the types here say what they are by their fields")]
 
+mod approvals;
 mod cancellation;
 mod concurrency;
 mod events;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tool_runtime::path::{
-    Acceptance, Accepted, Asked, Checked, Decided, Draft, Ending, Loaded, Outcome, Pending, Permit, Proposed, Recorded,
-    ask,
+    Acceptance, Accepted, Asked, Asking, Checked, Decided, Draft, Ending, Loaded, Outcome, Pending, Permit, Proposed,
+    Recorded, ask,
 };
 use tool_runtime::{
-    AllowAll, Answer, Approver, BoxFuture, CallFacts, Checklist, Code, Decision, DenyAll, Guard, JsonPath, Ledger,
+    AllowAll, Answer, Approver, BoxFuture, CallFacts, Checklist, Code, Decision, DenyAll, Guard, JsonPath,
     MemoryLedger, Policy, QuestionSet, Record, Registry, ToolCall, Unknown, Verdict, VerdictKind,
 };
 
@@ -50,11 +50,15 @@ async fn permitted(
     policy: &dyn Policy,
     guards: &[Arc<dyn Guard>],
     approver: Option<&dyn Approver>,
-    ledger: &dyn Ledger,
+    ledger: &Arc<MemoryLedger>,
 ) -> Result<Permit, Ending> {
     let accepted = registry.resolve(call, &Loaded::new())?.accept()?;
     let decided = accepted.check(&Checklist::new()).await.decide(policy, guards);
-    let mut asked = ask::ask(vec![decided], approver, policy, guards, None).await;
+    let mut asking = Asking::new(policy, guards, ledger.clone());
+    if let Some(approver) = approver {
+        asking = asking.approver(approver);
+    }
+    let mut asked = ask::ask(vec![decided], asking).await;
     let asked = asked.pop().unwrap_or_else(|| panic!("one asked, none came back"));
     assert!(asked_is_alone(&asked));
     asked.record(ledger).await?.permit()
@@ -80,7 +84,7 @@ type Judges<'a> = (&'a dyn Policy, &'a [Arc<dyn Guard>], Option<&'a dyn Approver
 #[tokio::test]
 async fn inv04_a_blocked_verdict_gives_no_permit() {
     let (registry, ran) = watched([ActTool::host()]);
-    let ledger = MemoryLedger::default();
+    let ledger = Arc::new(MemoryLedger::default());
     let forbids: [Arc<dyn Guard>; 1] = [Arc::new(|_: &CallFacts<'_>| Some("no".into()))];
     let (no, later, nobody, late) =
         (says(Answer::No), says(Answer::Later), says(Answer::Unavailable), says(Answer::Expired));
@@ -116,7 +120,7 @@ async fn inv04_a_blocked_verdict_gives_no_permit() {
 #[tokio::test]
 async fn inv04_no_draft_becomes_a_permit() {
     let (registry, ran) = watched([ActTool::host(), NamedTool::host()]);
-    let ledger = MemoryLedger::default();
+    let ledger = Arc::new(MemoryLedger::default());
     let yes = says(Answer::Yes);
     for policy in [&AllowAll as &dyn Policy, &asks] {
         let call = ToolCall::new("1", "named", "{}").with_no_result(JsonPath::from_pointer("/name"));
@@ -142,7 +146,7 @@ async fn named(
 #[tokio::test]
 async fn inv04_a_cleared_verdict_runs_once_and_only_when_executed() {
     let (registry, ran) = watched([ActTool::host()]);
-    let ledger = MemoryLedger::default();
+    let ledger = Arc::new(MemoryLedger::default());
     let yes = says(Answer::Yes);
     let cases: [(&dyn Policy, Option<&dyn Approver>); 2] = [(&AllowAll, None), (&asks, Some(&yes))];
     for (round, (policy, approver)) in cases.into_iter().enumerate() {

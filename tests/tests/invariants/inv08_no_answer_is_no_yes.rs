@@ -185,8 +185,8 @@ async fn inv08_no_opinion_is_no_yes() {
     }
 }
 
-/// A person said no; nobody could be asked; nobody answered in time; the answer comes later; a rule forbids it; the host
-/// couldn't judge it: a model reads six things.
+/// A person said no; there was nobody to ask; nobody answered; nobody answered in time; the answer comes later; a rule
+/// forbids it: a model reads six things.
 #[tokio::test]
 async fn inv08_the_model_reads_which_of_them_it_was() {
     let mut texts = BTreeSet::new();
@@ -215,7 +215,7 @@ async fn inv08_the_model_reads_which_of_them_it_was() {
     assert!(denied.contains("rule") && denied.contains("never") && denied.contains("did not run"), "{denied}");
     assert!(!denied.contains("person") && !denied.contains("nobody"), "{denied}");
     texts.insert(denied);
-    assert_eq!(texts.len(), 5, "{texts:#?}");
+    assert_eq!(texts.len(), 6, "{texts:#?}");
 }
 
 /// Approvers are asked through a trait object too.

@@ -1,12 +1,19 @@
 //! Who says whether a call may run: policies, guards, and people who are asked.
 
 mod approver;
+mod approvers;
 mod facts;
+mod grants;
 mod policy;
+mod question;
 mod rules;
 
-pub use approver::{Answer, Approver, Question, QuestionSet};
+pub use approver::{Answer, Approver, UnknownAnswer};
+pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, TerminalApprover};
 pub use facts::{Arguments, CallFacts};
+pub(crate) use grants::what_runs;
+pub use grants::{Grant, GrantScope, Grants};
 pub use policy::{AllowAll, Decision, DenyAll, Guard, Policies, Policy};
 pub(crate) use policy::{Ruling, judge};
+pub use question::{Question, QuestionId, QuestionSet};
 pub use rules::{Absent, Hint, Pattern, PatternError, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test};

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::Parts;
 use crate::call::ToolCall;
 use crate::execute::{schedule, until};
-use crate::path::ask::ask;
+use crate::gate::Question;
+use crate::path::ask::{Asking, ask_and_tell};
 use crate::path::flight::{Flight, Landing};
 use crate::path::{Asked, Ending, Settled};
 use crate::tool::{Access, Lineage, Surroundings};
@@ -98,22 +99,32 @@ impl Parts {
 
     /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
     async fn ask_together<'t>(&self, judged: Vec<Judged<'t>>, token: Option<&CancellationToken>) -> Vec<Judged<'t>> {
-        let mut waiting = Vec::new();
+        let (mut waiting, mut waiting_at) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(judged.len());
         for (flight, call) in judged {
             match call {
                 Some(Asked::Decided(decided)) => {
-                    if decided.has_to_ask() {
-                        flight.asked(|| decided.reasons_to_ask());
-                    }
+                    waiting_at.push(places.len());
                     waiting.push(decided);
                     places.push((flight, None));
                 }
                 other => places.push((flight, Some(other))),
             }
         }
-        let asked = ask(waiting, self.approver.as_deref(), &*self.policy, &self.guards, token).await;
-        let mut asked = asked.into_iter();
+        // Borrowed mutably, since a flight may move between threads but not be shared by them.
+        let mut tell = |place: usize, question: &Question| {
+            if let Some((flight, _)) = waiting_at.get(place).and_then(|&place| places.get_mut(place)) {
+                flight.asked(|| question.reasons.clone());
+            }
+        };
+        let mut asking = Asking::new(&*self.policy, &self.guards, Arc::clone(&self.ledger)).grants(&self.grants);
+        if let Some(approver) = self.approver.as_deref() {
+            asking = asking.approver(approver);
+        }
+        if let Some(token) = token {
+            asking = asking.token(token);
+        }
+        let mut asked = ask_and_tell(waiting, asking, &mut tell).await.into_iter();
         places.into_iter().map(|(flight, place)| (flight, place.unwrap_or_else(|| asked.next()))).collect()
     }
 

@@ -16,7 +16,7 @@ use crate::call::{ToolCall, ToolResult};
 use crate::checklist::Checklist;
 use crate::events::{Observer, Observers};
 use crate::execute::Layer;
-use crate::gate::{Approver, Guard, Policy};
+use crate::gate::{Approver, Grants, Guard, Policy};
 use crate::ledger::{Ledger, MemoryLedger};
 use crate::path::settle::DEFAULT_RESULT_CAP;
 use crate::path::{Execution, Loaded, Review, Settled};
@@ -39,6 +39,7 @@ struct Parts {
     policy: Arc<dyn Policy>,
     guards: Vec<Arc<dyn Guard>>,
     approver: Option<Arc<dyn Approver>>,
+    grants: Grants,
     ledger: Arc<dyn Ledger>,
     checklist: Checklist,
     execution: Execution,
@@ -61,6 +62,7 @@ impl Harness {
             policy: Arc::new(policy),
             guards: Vec::new(),
             approver: None,
+            grants: Grants::new(),
             execution: Execution::new().ledger(Arc::clone(&ledger)),
             ledger,
             checklist: Checklist::new(),
@@ -88,6 +90,14 @@ impl Harness {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.parts().approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets what was granted for the session, and where further grants go. A harness has its own unless
+    /// it is set; those that share one are one session.
+    #[must_use]
+    pub fn grants(mut self, grants: Grants) -> Self {
+        self.parts().grants = grants;
         self
     }
 

@@ -15,7 +15,7 @@ pub struct MemoryLedger {
 }
 
 impl MemoryLedger {
-    /// Keeps at most `capacity` entries; a call makes two.
+    /// Keeps at most `capacity` entries; a call makes two, and four if a person is asked about it.
     pub fn new(capacity: usize) -> Self {
         MemoryLedger { entries: Mutex::new(VecDeque::with_capacity(capacity.min(1024))), capacity }
     }

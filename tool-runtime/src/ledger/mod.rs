@@ -1,10 +1,12 @@
 //! The record that execution starts from.
 
+mod asked;
 mod memory;
 mod record;
 
 use std::fmt;
 
+pub use asked::{AnsweredRecord, AskedRecord};
 pub use memory::MemoryLedger;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::asked::{AnsweredRecord, AskedRecord};
 use crate::call::{CallId, Code, Content, Word};
+use crate::gate::QuestionId;
 use crate::schema::Digest;
 use crate::tool::{Card, CardData};
 
@@ -11,6 +13,10 @@ use crate::tool::{Card, CardData};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Entry {
+    /// A person is about to be asked about a call.
+    Asked(Arc<AskedRecord>),
+    /// What came of a question.
+    Answered(Arc<AnsweredRecord>),
     /// What was decided of a call, before anything ran.
     Verdict(Arc<Verdict>),
     /// What came of a call.
@@ -22,6 +28,8 @@ pub enum Entry {
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
+            Entry::Asked(asked) => asked.serialize(serializer),
+            Entry::Answered(answered) => answered.serialize(serializer),
             Entry::Verdict(verdict) => verdict.serialize(serializer),
             Entry::End(record) => record.serialize(serializer),
             Entry::LateEnd(late) => late.serialize(serializer),
@@ -69,7 +77,7 @@ impl Serialize for LateEnd {
     }
 }
 
-fn in_micros(span: Duration) -> u64 {
+pub(super) fn in_micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
@@ -98,6 +106,7 @@ pub(crate) struct VerdictParts {
     pub(crate) kind: VerdictKind,
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
+    pub(crate) question: Option<QuestionId>,
 }
 
 impl Verdict {
@@ -144,12 +153,17 @@ impl Verdict {
     pub fn open(&self) -> &[String] {
         &self.0.open
     }
+
+    /// The question that a person was asked about this very call. `None`: nobody was asked.
+    pub fn question(&self) -> Option<&QuestionId> {
+        self.0.question.as_ref()
+    }
 }
 
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 9)?;
+        let mut fields = serializer.serialize_struct("Verdict", 10)?;
         fields.serialize_field("entry", "verdict")?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
@@ -162,6 +176,10 @@ impl Serialize for Verdict {
         }
         fields.serialize_field("reasons", &parts.reasons)?;
         fields.serialize_field("open", &parts.open)?;
+        match &parts.question {
+            Some(question) => fields.serialize_field("question", question)?,
+            None => fields.skip_field("question")?,
+        }
         fields.end()
     }
 }

@@ -140,6 +140,12 @@ fn plain_object(text: &str) -> Option<&str> {
     text.trim_start_matches([' ', '\n', '\t', '\r']).starts_with('{').then_some(text)
 }
 
+/// The object that a call's arguments were read as, as the model wrote it.
+pub(super) fn as_given(call: &ToolCall) -> std::borrow::Cow<'_, str> {
+    let text = call.arguments.text().unwrap_or_default();
+    plain_object(text).map_or_else(|| unwrapped(text).into(), Into::into)
+}
+
 /// What stands for an object without being one.
 #[cold]
 fn unwrapped(text: &str) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::check::Checked;
 use super::state::State;
 use crate::call::CallId;
-use crate::gate::{Guard, Policy, judge};
+use crate::gate::{Grants, Guard, Policy, judge};
 
 /// A call that has been judged.
 #[derive(Debug)]
@@ -25,9 +25,23 @@ impl Decided {
         self
     }
 
-    /// Why a person has to be asked, as far as rules say so.
-    pub(crate) fn reasons_to_ask(&self) -> Vec<String> {
-        self.0.ruling.asked.iter().map(ToString::to_string).collect()
+    /// Lets a grant spare the question, where it only is one. Deny, a cancelled turn and what nobody
+    /// knows stand, whatever was granted.
+    #[must_use = "a call that isn't settled leaves the model without a result"]
+    pub fn spared_by(mut self, grants: &Grants) -> Self {
+        let state = &self.0;
+        // Only arguments that were read can be the ones that a grant is for.
+        if self.waits() && state.grant.is_none() && state.args.is_some() {
+            self.0.grant = grants.covering(state.tool(), state.canonical());
+        }
+        self
+    }
+
+    /// It waits for a go-ahead, and with one it could run.
+    pub(super) fn waits(&self) -> bool {
+        let state = &self.0;
+        // A call with a slot that nobody has filled can't run, whatever is said about it.
+        self.has_to_ask() && !state.cancelled && state.unknowns.is_empty()
     }
 
     /// A policy or a guard forbids it.
@@ -35,9 +49,9 @@ impl Decided {
         !self.0.ruling.denied.is_empty()
     }
 
-    /// A person has to say so first.
+    /// A person has to say so first, and has not done so for the session.
     pub fn has_to_ask(&self) -> bool {
-        self.0.ruling.has_to_ask()
+        self.0.ruling.has_to_ask() && self.0.grant.is_none()
     }
 }
 

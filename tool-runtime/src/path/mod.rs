@@ -24,6 +24,7 @@ pub mod decide;
 mod ending;
 pub mod execute;
 pub(crate) mod flight;
+mod inquiry;
 pub mod permit;
 pub mod record;
 pub mod resolve;
@@ -32,7 +33,7 @@ pub mod settle;
 mod state;
 
 pub use accept::{Acceptance, Accepted, Draft};
-pub use ask::{Asked, Pending};
+pub use ask::{Asked, Asking, Pending};
 pub use check::Checked;
 pub use decide::Decided;
 pub use ending::Ending;

@@ -2,7 +2,7 @@
 
 use super::ending::{End, Ending};
 use super::record::Recorded;
-use super::state::State;
+use super::state::{Approval, State};
 use crate::call::Code;
 use crate::ledger::VerdictKind;
 use crate::tool::{Access, HostTool};
@@ -47,7 +47,10 @@ impl Recorded {
 fn blocked(state: Box<State>, code: Code) -> Ending {
     let tool = state.tool().name();
     let reasons = |reasons: &[std::borrow::Cow<'static, str>]| reasons.join("; ");
-    let said = match code {
+    let mut said = match code {
+        Code::Denied if state.ruling.denied.is_empty() => format!(
+            "`{tool}` did not run: this call would need somebody's consent, and a rule forbids asking. Don't repeat it unasked."
+        ),
         Code::Denied => format!(
             "A rule forbids this call of `{tool}`, and it did not run: {}. Calling it again in the same way will be forbidden again.",
             reasons(&state.ruling.denied)
@@ -61,7 +64,11 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
             } else {
                 format!(" ({})", reasons(&state.ruling.asked))
             };
-            format!("`{tool}` did not run: a person has to agree to this call{why}, and nobody could be asked.")
+            let taken = match state.approval {
+                Approval::Unavailable => ": nobody answered",
+                _ => "",
+            };
+            format!("`{tool}` did not run: a person has to agree to this call{why}, and nobody could be asked{taken}.")
         }
         Code::ApprovalExpired => format!(
             "`{tool}` did not run: a person has to agree to this call, and nobody answered in time. It may be asked for again."
@@ -76,5 +83,6 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
         }
         _ => format!("`{tool}` did not run: something that has to be known before is not."),
     };
+    state.without_secrets([&mut said]);
     Ending::of(state, End::new(code, said))
 }

@@ -1,6 +1,5 @@
 //! The verdict goes into the ledger before anything runs, the blocked ones too.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -8,8 +7,8 @@ use super::ask::{Asked, Pending};
 use super::decide::Decided;
 use super::ending::{End, Ending};
 use super::state::{Approval, State};
+use crate::BoxFuture;
 use crate::call::Code;
-use crate::gate::Ruling;
 use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
 use crate::tool::{CatchPanic, caught};
 
@@ -52,7 +51,7 @@ impl Pending {
 }
 
 impl Asked {
-    /// Writes the verdict down, for either.
+    /// Writes the verdict down, for whichever it is.
     ///
     /// # Errors
     /// `not_recorded`.
@@ -60,12 +59,13 @@ impl Asked {
         match self {
             Asked::Decided(decided) => decided.record(ledger).await,
             Asked::Pending(pending) => pending.record(ledger).await,
+            Asked::Ended(ending) => Err(ending),
         }
     }
 }
 
 async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-    let (kind, reasons) = (kind(&state), reasons(&state.ruling));
+    let (kind, reasons) = (kind(&state), reasons(&state));
     let open = state.unknowns.iter().map(|unknown| unknown.path().to_pointer()).collect();
     // The values are read: the text moves on into the record, unless it has secrets.
     let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
@@ -78,23 +78,37 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         kind,
         reasons,
         open,
+        question: state.question.clone(),
     }));
     state.verdict = Some(Arc::clone(&verdict));
     match append(ledger, Entry::Verdict(verdict)).await {
         Ok(()) => Ok(Recorded(state)),
-        Err(detail) => {
-            let said = format!(
-                "`{}` did not run: the host could not record the call. This is not the call's fault.",
-                state.tool().name()
-            );
-            Err(Ending::of(state, End::new(Code::NotRecorded, said).with_detail(detail)))
-        }
+        Err(detail) => Err(not_recorded(state, detail)),
     }
 }
 
-fn reasons(ruling: &Ruling) -> Vec<String> {
-    ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect()
+pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
+    let said = format!(
+        "`{}` did not run: the host could not record the call. This is not the call's fault.",
+        state.tool().name()
+    );
+    Ending::of(state, End::new(Code::NotRecorded, said).with_detail(detail))
 }
+
+/// Every rule that applied, and what answered in a person's place.
+fn reasons(state: &State) -> Vec<String> {
+    let ruling = &state.ruling;
+    let mut reasons: Vec<String> = ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect();
+    reasons.extend(state.grant.as_ref().map(|grant| grant.reason()));
+    if state.approval == Approval::Forbidden {
+        reasons.push("a rule forbids asking".to_owned());
+    }
+    state.without_secrets(&mut reasons);
+    reasons
+}
+
+/// An entry that is being written.
+pub(super) type Appending = BoxFuture<'static, Result<(), String>>;
 
 /// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
 pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
@@ -115,12 +129,16 @@ pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), Stri
 /// Hands an entry to a ledger without waiting for it: for those that can't wait. What isn't written
 /// at once is written by the runtime.
 pub(super) fn append_detached(ledger: Arc<dyn Ledger>, entry: Entry, runtime: Option<&tokio::runtime::Handle>) {
+    detach(Box::pin(async move { append(&*ledger, entry).await }), runtime);
+}
+
+/// Lets something be written without waiting for it.
+pub(super) fn detach(mut appending: Appending, runtime: Option<&tokio::runtime::Handle>) {
     let report = |kept: Result<(), String>| {
         if let Err(error) = kept {
-            tracing::error!(target: "tool_runtime", error, "the end of a call could not be recorded");
+            tracing::error!(target: "tool_runtime", error, "an entry could not be recorded");
         }
     };
-    let mut appending = Box::pin(async move { append(&*ledger, entry).await });
     match (appending.as_mut().poll(&mut Context::from_waker(Waker::noop())), runtime) {
         (Poll::Ready(kept), _) => report(kept),
         (Poll::Pending, Some(runtime)) => {
@@ -146,14 +164,15 @@ fn kind(state: &State) -> VerdictKind {
     if !state.unknowns.is_empty() {
         return VerdictKind::Blocked(Code::Unanswered);
     }
-    if !state.ruling.has_to_ask() {
+    if !state.ruling.has_to_ask() || state.grant.is_some() {
         return VerdictKind::Cleared;
     }
     match state.approval {
-        Approval::Given => VerdictKind::Cleared,
+        Approval::Given(_) => VerdictKind::Cleared,
         Approval::Refused => VerdictKind::Blocked(Code::Rejected),
         Approval::Expired => VerdictKind::Blocked(Code::ApprovalExpired),
         Approval::Pending => VerdictKind::Blocked(Code::ApprovalPending),
+        Approval::Forbidden => VerdictKind::Blocked(Code::Denied),
         Approval::NotAsked | Approval::Unavailable => VerdictKind::Blocked(Code::ApprovalUnavailable),
     }
 }

@@ -3,8 +3,9 @@ use std::sync::Arc;
 use super::ending::End;
 use crate::call::ToolCall;
 use crate::checklist::Unknown;
-use crate::gate::{CallFacts, Ruling};
+use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
 use crate::ledger::Verdict;
+use crate::schema::REDACTED;
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
@@ -26,6 +27,10 @@ pub(crate) struct State {
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
+    /// Which question a person was asked about it.
+    pub(super) question: Option<QuestionId>,
+    /// What spares the question.
+    pub(super) grant: Option<Arc<Grant>>,
     /// The turn was cancelled before the call could begin.
     pub(super) cancelled: bool,
     /// From `record` on.
@@ -37,10 +42,15 @@ pub(crate) struct State {
 /// What asking a person has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
+    /// There was nobody to ask, or nothing to ask about.
     NotAsked,
-    Given,
+    /// For the session, too, if it is said for which calls.
+    Given(Option<GrantScope>),
     Refused,
+    /// There was somebody, and nobody took the question.
     Unavailable,
+    /// A rule forbids asking.
+    Forbidden,
     Expired,
     Pending,
 }
@@ -58,6 +68,8 @@ impl State {
             unknowns: Vec::new(),
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
+            question: None,
+            grant: None,
             cancelled: false,
             verdict: None,
             end: None,
@@ -101,6 +113,19 @@ impl State {
 
     pub(super) fn facts(&self) -> CallFacts<'_> {
         CallFacts::new(self.tool(), &self.call.id, self.canonical())
+    }
+
+    /// What hosts say of a call, without the secrets that they may have quoted.
+    pub(super) fn without_secrets<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        if !self.has_secrets() {
+            return;
+        }
+        let secrets = self.tool().built().secrets(self.canonical());
+        for text in texts {
+            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+                *text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
     }
 
     /// The canonical text as it may be stored and shown.

@@ -4,6 +4,7 @@ mod compile;
 mod describe;
 mod digest;
 mod facing;
+mod filled;
 pub(crate) mod foreign;
 mod format;
 pub(crate) mod hints;

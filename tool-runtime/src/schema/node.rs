@@ -64,7 +64,7 @@ impl Graph {
     }
 
     /// Adds all nodes that judge the same value. Is one of them marked as a secret?
-    fn with_links(&self, nodes: &mut HashSet<NodeId>) -> bool {
+    pub(super) fn with_links(&self, nodes: &mut HashSet<NodeId>) -> bool {
         let mut pending: Vec<NodeId> = nodes.iter().copied().collect();
         while let Some(node) = pending.pop() {
             let more = match &self.nodes[node].shape {
@@ -78,7 +78,7 @@ impl Graph {
     }
 
     /// The nodes that judge a part of a value.
-    fn step(&self, node: NodeId, segment: &Segment) -> Vec<NodeId> {
+    pub(super) fn step(&self, node: NodeId, segment: &Segment) -> Vec<NodeId> {
         let Shape::Plain(plain) = &self.nodes[node].shape else { return Vec::new() };
         match (segment, &plain.array, &plain.object) {
             (Segment::Index(index), Some(array), _) => {

@@ -2,26 +2,71 @@
 
 use std::fmt::Write as _;
 
-/// Characters that change how the text around them looks, or that can't be seen at all.
+/// Characters that change how the text around them looks, or that can't be seen at all: controls,
+/// Unicode's format characters, its fillers and variation selectors, and spaces that aren't one.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+            | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
+            | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// `text` on one line, as it may stand between quotes: quotes, control, bidirectional and invisible
 /// characters escaped as `\u{202e}`, and cut to at most `limit` characters of the original.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
-    escaped(text, limit, |c| matches!(c, '"' | '\\'))
+    escaped(text, limit, |c| matches!(c, '"' | '\\'), is_deceptive)
 }
 
 /// As [`shown`], but for a text that stands alone: its quotes stay.
 pub(crate) fn visible(text: &str, limit: usize) -> String {
-    escaped(text, limit, |_| false)
+    escaped(text, limit, |_| false, is_deceptive)
 }
 
-fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool) -> String {
+/// As [`visible`], and everything that isn't ASCII escaped, too: for names, in which letters that look
+/// alike matter most.
+pub(crate) fn ascii(text: &str, limit: usize) -> String {
+    escaped(text, limit, |_| false, |c| !c.is_ascii() || c.is_control())
+}
+
+/// As [`visible`], but of a longer text its head and its tail: what matters may stand at the end.
+pub(crate) fn excerpt(text: &str, limit: usize) -> String {
+    let half = limit / 2;
+    let place = |mut places: std::str::CharIndices<'_>| places.nth(half).map_or(text.len(), |(at, _)| at);
+    let total = text.chars().count();
+    if total <= limit {
+        return visible(text, limit);
+    }
+    let end = text.char_indices().rev().nth(half.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let head = visible(&text[..place(text.char_indices())], limit);
+    format!("{head} … ({total} characters) … {}", visible(&text[end..], limit))
+}
+
+/// The letters of other alphabets in words that look like paths, hosts or addresses: there, a letter
+/// that looks like another leads elsewhere. Each once, and no more than a few.
+pub(crate) fn letters_in_paths(text: &str) -> Vec<char> {
+    const MOST: usize = 8;
+    let mut found = Vec::new();
+    for word in text.split([' ', '"', '\'', ',', '(', ')', '<', '>']) {
+        // A full stop at the end of a sentence makes no path.
+        let word = word.trim_end_matches(['.', ':', ';', '!', '?']);
+        if word.is_ascii() || !word.contains(['/', '\\', '.', ':', '@']) {
+            continue;
+        }
+        for c in word.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()) {
+            if found.len() < MOST && !found.contains(&c) {
+                found.push(c);
+            }
+        }
+    }
+    found
+}
+
+fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool, is_deceptive: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len().min(limit) + 16);
     let mut plain = 0;
     for (count, (at, c)) in text.char_indices().enumerate() {
@@ -127,6 +172,20 @@ mod tests {
     fn b67_hidden_characters_are_shown() {
         assert_eq!(shown("a\u{202e}b\u{200b}\u{1b}[2K\r\n\"", 99), "a\\u{202e}b\\u{200b}\\u{1b}[2K\\r\\n\\\"");
         assert_eq!(shown("äöü", 2), "äö… (3 characters)");
+    }
+
+    #[test]
+    fn b67_the_end_of_a_long_text_is_shown() {
+        assert_eq!(excerpt("äbcdefgh", 8), "äbcdefgh");
+        assert_eq!(excerpt("äbcdefghö", 4), "äb … (9 characters) … hö");
+        assert_eq!(excerpt("a\u{3164}b\u{2003}", 4), "a\\u{3164}b\\u{2003}");
+        assert_eq!(ascii("b\u{430}sh\n", 9), "b\\u{430}sh\\n");
+    }
+
+    #[test]
+    fn b63_letters_count_where_they_lead_somewhere() {
+        assert_eq!(letters_in_paths("see http://ex\u{430}mple.com, or mail \u{435}@b.c"), ['\u{430}', '\u{435}']);
+        assert_eq!(letters_in_paths("Čeština je krásná. \"naïve\": café"), []);
     }
 
     #[test]

@@ -213,6 +213,11 @@ impl Built {
         self.input.graph.secrets(canonical)
     }
 
+    /// Which of accepted arguments come from defaults.
+    pub(crate) fn filled_in(&self, given: &str, canonical: &str) -> Vec<JsonPath> {
+        self.input.graph.filled_in(given, canonical)
+    }
+
     pub(crate) fn redact(&self, canonical: &str) -> String {
         self.input.graph.redact(canonical)
     }

@@ -1,5 +1,7 @@
 // Each stage takes the one before it.
-use tool_runtime::path::{Acceptance, Asked, Loaded, ask::ask};
+use std::sync::Arc;
+
+use tool_runtime::path::{Acceptance, Asked, Asking, Loaded, ask::ask};
 use tool_runtime::{AllowAll, Checklist, MemoryLedger, Registry, ToolCall, tool};
 
 /// Adds.
@@ -16,7 +18,7 @@ fn add(
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let registry = Registry::builder().tool(AddTool::host()).build().unwrap();
-    let ledger = MemoryLedger::default();
+    let ledger = Arc::new(MemoryLedger::default());
     let call = ToolCall::new("c1", "add", r#"{"a": 1, "b": 2}"#);
 
     let proposed = registry.resolve(call, &Loaded::new()).unwrap();
@@ -26,7 +28,8 @@ async fn main() {
     assert_eq!(accepted.arguments().as_str(), r#"{"a":1,"b":2}"#);
     let decided = accepted.check(&Checklist::new()).await.decide(&AllowAll, &[]);
     assert!(!decided.has_to_ask());
-    let Some(Asked::Decided(decided)) = ask(vec![decided], None, &AllowAll, &[], None).await.pop() else {
+    let asking = Asking::new(&AllowAll, &[], ledger.clone());
+    let Some(Asked::Decided(decided)) = ask(vec![decided], asking).await.pop() else {
         unreachable!("there was nothing to ask");
     };
     let permit = decided.record(&ledger).await.unwrap().permit().unwrap();

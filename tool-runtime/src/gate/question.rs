@@ -1,0 +1,209 @@
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::CallId;
+use crate::schema::text::shown;
+use crate::schema::{Digest, JsonPath};
+use crate::tool::Card;
+
+/// Identifies one question: no two are alike, in this process or another. Cheap to clone.
+///
+/// Call ids come from providers and may repeat; these don't. Records and answers go by them.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QuestionId(Arc<str>);
+
+impl QuestionId {
+    /// One that nobody has yet.
+    pub(crate) fn fresh() -> Self {
+        static PROCESS: OnceLock<u64> = OnceLock::new();
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let process = PROCESS.get_or_init(|| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            // The standard library's hashers have keys from the system's random numbers.
+            RandomState::new().hash_one((std::process::id(), now))
+        });
+        QuestionId(format!("{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: AsRef<str>> From<T> for QuestionId {
+    /// Reads an id that comes back with an answer. Any text will do: one that is no question's
+    /// answers none.
+    fn from(id: T) -> Self {
+        QuestionId(id.as_ref().into())
+    }
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.0, 128))
+    }
+}
+
+impl fmt::Debug for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for QuestionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// May this call run?
+///
+/// Shows never less than what will run. Between the question and the run nothing can change it: the
+/// call moves on by value, with the arguments and the definition that are shown here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question {
+    /// Fresh for each question. The ledger's two entries about it have it too.
+    pub id: QuestionId,
+    /// The call.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// What will run: the accepted arguments as canonical JSON text, secrets redacted.
+    pub arguments: String,
+    /// Which of the arguments the model did not write: their values are the tool's defaults.
+    pub defaults: Vec<JsonPath>,
+    /// How the tool's author shows such a call.
+    pub card: Option<Card>,
+    /// Why it is asked: every reason there is.
+    pub reasons: Vec<String>,
+    /// Identifies the tool's definition: see [`HostTool::digest`](crate::HostTool::digest).
+    pub definition: Digest,
+    /// Identifies what will run: the tool, its definition, and the accepted arguments with their
+    /// secrets. Equal for calls that differ in spelling or in their id alone.
+    ///
+    /// Whoever has it and knows all but a short secret can find out that secret by trying.
+    pub digest: Digest,
+}
+
+impl Question {
+    /// A question as an approver gets it, for tests of approvers: its digests are of nothing real,
+    /// and no harness takes it.
+    pub fn new(call_id: impl Into<CallId>, tool: impl Into<String>, arguments: impl Into<String>) -> Self {
+        let (tool, arguments) = (tool.into(), arguments.into());
+        Question {
+            id: QuestionId::fresh(),
+            call_id: call_id.into(),
+            defaults: Vec::new(),
+            card: None,
+            reasons: Vec::new(),
+            definition: Digest::of_bytes(tool.as_bytes()),
+            digest: Digest::of_bytes(arguments.as_bytes()),
+            tool,
+            arguments,
+        }
+    }
+}
+
+impl Serialize for Question {
+    /// With digests as hexadecimal digits and defaults as JSON Pointers; parts that aren't given are
+    /// absent.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Question", 9)?;
+        self.serialize_into(&mut fields, "id")?;
+        fields.end()
+    }
+}
+
+impl Question {
+    /// Writes its parts into an object that has others too.
+    pub(crate) fn serialize_into<S: SerializeStruct>(&self, fields: &mut S, id: &'static str) -> Result<(), S::Error> {
+        fields.serialize_field(id, &self.id)?;
+        fields.serialize_field("call_id", &self.call_id)?;
+        fields.serialize_field("tool", &self.tool)?;
+        fields.serialize_field("definition", &self.definition.to_string())?;
+        fields.serialize_field("digest", &self.digest.to_string())?;
+        fields.serialize_field("arguments", &self.arguments)?;
+        match self.defaults.is_empty() {
+            true => fields.skip_field("defaults")?,
+            false => {
+                let defaults: Vec<String> = self.defaults.iter().map(JsonPath::to_pointer).collect();
+                fields.serialize_field("defaults", &defaults)?;
+            }
+        }
+        match &self.card {
+            Some(card) => fields.serialize_field("card", card)?,
+            None => fields.skip_field("card")?,
+        }
+        match self.reasons.is_empty() {
+            true => fields.skip_field("reasons")?,
+            false => fields.serialize_field("reasons", &self.reasons)?,
+        }
+        Ok(())
+    }
+}
+
+/// All that one person is asked about one turn. Never without a question.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct QuestionSet {
+    /// One a call that waits for a go-ahead.
+    pub questions: Vec<Question>,
+    /// What the person has to be told: the `[notice]` lines of the tools that are asked about, each
+    /// once.
+    pub notices: Vec<String>,
+    token: CancellationToken,
+}
+
+impl QuestionSet {
+    /// A set of questions, for tests of approvers.
+    ///
+    /// ```
+    /// use tool_runtime::{Question, QuestionSet};
+    ///
+    /// let set = QuestionSet::new([Question::new("call_1", "pay", r#"{"amount":1}"#)]);
+    /// assert!(set.notices.is_empty() && !set.token().is_cancelled());
+    /// ```
+    pub fn new(questions: impl IntoIterator<Item = Question>) -> Self {
+        QuestionSet::cancelled_by(CancellationToken::new(), questions.into_iter().collect(), Vec::new())
+    }
+
+    pub(crate) fn cancelled_by(token: CancellationToken, questions: Vec<Question>, notices: Vec<String>) -> Self {
+        QuestionSet { questions, notices, token }
+    }
+
+    /// Is cancelled once nobody waits for an answer any more: the turn was cancelled or dropped, or
+    /// all is answered. An approver that shows a prompt takes it away then.
+    pub fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+}
+
+impl PartialEq for QuestionSet {
+    /// Do they ask the same? Who waits for it is another matter.
+    fn eq(&self, other: &Self) -> bool {
+        self.questions == other.questions && self.notices == other.notices
+    }
+}
+
+impl Eq for QuestionSet {}
+
+impl Serialize for QuestionSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("QuestionSet", 2)?;
+        fields.serialize_field("questions", &self.questions)?;
+        match self.notices.is_empty() {
+            true => fields.skip_field("notices")?,
+            false => fields.serialize_field("notices", &self.notices)?,
+        }
+        fields.end()
+    }
+}
