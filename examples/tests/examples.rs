@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use examples::gate;
 use examples::quickstart::{self, Style};
-use examples::replay::{self, Provider, Summary};
+use examples::replay::{self, Gate, Provider, Summary};
 use serde_json::{Value, json};
-use tool_runtime::Code;
+use tool_runtime::{Answer, Code, NeverAsk, TerminalApprover};
 
 /// What the quickstart prints, and what became of its calls.
 fn quickstart(style: Style) -> (String, Vec<(String, Code, String)>) {
@@ -141,7 +142,7 @@ fn quickstart_fits_the_terminal() {
 /// The summary, the output's lines as JSON, and the complaints.
 fn replay(input: &[u8]) -> (Summary, Vec<Value>, String) {
     let (mut out, mut problems) = (Vec::new(), Vec::new());
-    let summary = replay::run(Provider::OpenAi, &mut &*input, &mut out, &mut problems).unwrap();
+    let summary = replay::run(Provider::OpenAi, Gate::default(), &mut &*input, &mut out, &mut problems).unwrap();
     let lines = String::from_utf8(out).unwrap();
     let answers = lines.lines().map(|line| serde_json::from_str(line).unwrap());
     (summary, answers.collect(), String::from_utf8(problems).unwrap())
@@ -290,4 +291,73 @@ fn providers_are_found_by_name() {
     assert_eq!(Provider::named("openai"), Some(Provider::OpenAi));
     assert_eq!(Provider::named("nobody"), None);
     assert_eq!(Provider::names(), "openai");
+}
+
+#[test]
+fn replay_keeps_to_rules_and_to_the_answer() {
+    let rules = r#"
+        [[rule]]
+        decision = "ask"
+        tool = "write_file"
+        reason = "it writes"
+
+        [[rule]]
+        decision = "deny"
+        tool = "divide"
+        reason = "no division"
+        [[rule.when]]
+        argument = "divisor"
+        equals = 0
+
+        [[rule]]
+        decision = "allow"
+        tool = "*"
+    "#;
+    replay::check(rules).unwrap();
+    assert!(replay::check(&rules.replace("write_file", "wright_file")).unwrap_err().to_string().contains("line 4"));
+    let input = message(&[
+        ("write_file", json!({"path": "/a", "content": "x"})),
+        ("divide", json!({"dividend": 7, "divisor": 0.0})),
+        ("divide", json!({"dividend": 7, "divisor": 2})),
+    ]);
+    let mut said = Vec::new();
+    for answer in [Some(Answer::Yes), Some(Answer::No), None] {
+        let gate = Gate { rules: Some(rules.to_owned()), approver: answer.map(replay::always) };
+        let (mut out, mut problems) = (Vec::new(), Vec::new());
+        replay::run(Provider::OpenAi, gate, &mut input.to_string().as_bytes(), &mut out, &mut problems).unwrap();
+        let messages: Value = serde_json::from_slice(&out).unwrap();
+        assert!(messages[1]["content"].as_str().unwrap().contains("no division"));
+        assert_eq!(messages[2]["content"], "3");
+        said.push(messages[0]["content"].as_str().unwrap().to_owned());
+    }
+    assert!(!said[0].contains("did not run"), "{said:?}");
+    assert!(said[1].contains("said no") && said[2].contains("nobody could be asked"), "{said:?}");
+}
+
+#[test]
+fn gate_asks_grants_and_denies() {
+    let play = |approver: TerminalApprover| {
+        let mut out = Vec::new();
+        gate::run(gate::RULES, approver, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let shown = play(TerminalApprover::new(std::io::Cursor::new("a\nn\n"), std::io::sink()));
+    for line in [
+        "call_2 write_file {\"path\":\"notes.txt\",\"content\":\"buy milk\"}: cleared",
+        "because: allowed for this session with these arguments",
+        "call_4 write_file {\"path\":\"notes.txt\",\"content\":\"sell the house\"}: blocked, rejected",
+        "call_5 read_file {\"path\":\"/work/secrets/key.pem\"}: blocked, denied",
+        "call_6 write_file {\"path\":\"secrets/key.pem\",\"content\":\"mine\"}: blocked, denied",
+        "6 calls, 2 questions, grants: 1",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    // A yes for once is no grant; and nobody is nobody.
+    let shown = play(TerminalApprover::new(std::io::Cursor::new("y\ny\ny\n"), std::io::sink()));
+    assert!(shown.contains("6 calls, 3 questions, grants: 0"), "{shown}");
+    let mut out = Vec::new();
+    gate::run(gate::RULES, NeverAsk, &mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    assert!(shown.contains("call_2 write_file") && shown.contains("blocked, denied"), "{shown}");
+    assert!(gate::run("[[rule]]\ndecision = \"maybe\"\n", NeverAsk, &mut Vec::new()).is_err());
 }

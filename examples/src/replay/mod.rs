@@ -3,10 +3,12 @@
 mod tools;
 
 use std::error::Error;
+use std::fmt;
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use tool_runtime::wire::openai_chat;
-use tool_runtime::{AllowAll, Harness};
+use tool_runtime::{AllowAll, Answer, Approver, BoxFuture, Harness, QuestionSet, Rules};
 
 /// Whose messages are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,28 @@ impl Provider {
     }
 }
 
+/// What may run.
+#[derive(Default)]
+pub struct Gate {
+    /// Rules, as TOML. Without any every call may run: the tools work in memory.
+    pub rules: Option<String>,
+    /// Who is asked where the rules say so. Without anybody such a call does not run.
+    pub approver: Option<Arc<dyn Approver>>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+/// Gives every question this answer.
+pub fn always(answer: Answer) -> Arc<dyn Approver> {
+    Arc::new(move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        Box::pin(std::future::ready(vec![answer; set.questions.len()]))
+    })
+}
+
 /// How many messages there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -50,21 +74,37 @@ pub fn declarations(provider: Provider) -> Result<String, Box<dyn Error>> {
     }
 }
 
+/// Do these rules fit the tools?
+///
+/// # Errors
+/// With all that is wrong, each with its line and column.
+pub fn check(rules: &str) -> Result<(), Box<dyn Error>> {
+    Rules::from_toml(rules, &tools::registry()?)?;
+    Ok(())
+}
+
 /// Reads messages, one JSON document or one on each line, and answers each with a line: the array of its result
 /// messages. What isn't a message is reported to `problems` with its line, and the others are answered all the same.
 ///
 /// State lasts from the first message to the last: what one wrote another can read.
 ///
 /// # Errors
-/// If one of the streams fails.
+/// If one of the streams fails, or the rules don't fit the tools.
 pub fn run(
     provider: Provider,
+    gate: Gate,
     input: &mut impl Read,
     out: &mut impl Write,
     problems: &mut impl Write,
 ) -> Result<Summary, Box<dyn Error>> {
-    // Every tool here works in memory, so all may run.
-    let harness = Harness::new(tools::registry()?, AllowAll);
+    let registry = tools::registry()?;
+    let mut harness = match &gate.rules {
+        Some(rules) => Harness::new(registry.clone(), Rules::from_toml(rules, &registry)?),
+        None => Harness::new(registry, AllowAll),
+    };
+    if let Some(approver) = gate.approver {
+        harness = harness.approver(approver);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
@@ -90,7 +130,7 @@ async fn answer(harness: &Harness, provider: Provider, document: &[u8]) -> Resul
     match provider {
         Provider::OpenAi => {
             let results = harness.run(openai_chat::calls(text)?).await;
-            Ok(results.iter().map(|result| openai_chat::message(result).to_json()).collect())
+            Ok(openai_chat::messages(&results).iter().map(openai_chat::Message::to_json).collect())
         }
     }
 }
