@@ -79,7 +79,7 @@ pub use gate::{
     QuestionId, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
     UnknownAnswer,
 };
-pub use harness::{Harness, Turn};
+pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind,
 };

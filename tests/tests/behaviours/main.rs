@@ -8,6 +8,7 @@ mod concurrency;
 mod events;
 mod layers;
 mod registry;
+mod repeats;
 mod review;
 mod rules;
 mod search;

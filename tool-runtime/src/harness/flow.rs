@@ -85,11 +85,19 @@ impl Parts {
         token: Option<&CancellationToken>,
     ) -> Result<Asked, Ending> {
         let mut proposed = self.registry.resolve(call, &self.loaded)?;
+        // A model's own call, and not one of a tool's.
+        let is_proposed = lineage.is_none();
         if let Some(lineage) = lineage {
             proposed = proposed.made_by(lineage);
         }
         flight.resolved(proposed.tool());
         let checked = proposed.accept()?.check(&self.checklist).await;
+        if let Some(repeats) = self.repeats.as_ref().filter(|_| is_proposed) {
+            let (tool, canonical) = checked.said();
+            if let Some(aside) = repeats.note(tool, canonical, || checked.redacted()) {
+                flight.aside(aside);
+            }
+        }
         if is_cancelled(token) {
             return Ok(Asked::Decided(checked.cancelled()));
         }

@@ -1,6 +1,7 @@
 //! The stages put together.
 
 mod flow;
+mod repeats;
 mod sub_calls;
 mod turn;
 
@@ -9,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use repeats::{Repeats, RepeatsError};
 use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
 
@@ -44,6 +46,7 @@ struct Parts {
     checklist: Checklist,
     execution: Execution,
     review: Option<Arc<dyn Review>>,
+    repeats: Option<Repeats>,
     observers: Observers,
     loaded: Loaded,
     result_cap: usize,
@@ -67,6 +70,7 @@ impl Harness {
             ledger,
             checklist: Checklist::new(),
             review: None,
+            repeats: None,
             loaded: Loaded::new(),
             result_cap: DEFAULT_RESULT_CAP,
             observers: Observers::default(),
@@ -122,6 +126,13 @@ impl Harness {
     pub fn layer(mut self, layer: impl Layer + 'static) -> Self {
         let execution = &mut self.parts().execution;
         *execution = execution.clone().layer(layer);
+        self
+    }
+
+    /// Tells the model when it makes the same call again and again.
+    #[must_use]
+    pub fn repeats(mut self, repeats: Repeats) -> Self {
+        self.parts().repeats = Some(repeats);
         self
     }
 

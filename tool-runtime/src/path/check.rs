@@ -10,6 +10,16 @@ use crate::checklist::{Checklist, Unknown};
 pub struct Checked(pub(super) Box<State>);
 
 impl Checked {
+    /// The tool and the canonical text.
+    pub(crate) fn said(&self) -> (&str, &str) {
+        (self.0.tool().name(), self.0.canonical())
+    }
+
+    /// The canonical text without its secrets.
+    pub(crate) fn redacted(&self) -> String {
+        self.0.redacted()
+    }
+
     /// The slots that are still empty.
     pub fn unknowns(&self) -> &[Unknown] {
         &self.0.unknowns

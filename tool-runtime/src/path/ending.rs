@@ -85,6 +85,13 @@ impl Ending {
         self.0.end.get_or_insert_with(End::lost)
     }
 
+    pub(super) fn with_asides(mut self, asides: Vec<Content>) -> Self {
+        if !asides.is_empty() {
+            self.end().asides.extend(asides);
+        }
+        self
+    }
+
     /// The stable code.
     pub fn code(&self) -> Code {
         self.0.end.as_ref().map_or(Code::HostError, |end| end.code)

@@ -12,7 +12,7 @@ use super::record::append_detached;
 use super::review::Review;
 use super::settle::Settled;
 use super::state::State;
-use crate::call::{CallId, Code, ToolCall, Word};
+use crate::call::{CallId, Code, Content, ToolCall, Word};
 use crate::events::{EventKind, Observers};
 use crate::ledger::{Ledger, Verdict};
 use crate::tool::{HostState, HostTool};
@@ -51,13 +51,16 @@ struct Known {
     verdict: Option<Arc<Verdict>>,
     started: bool,
     ending: Option<Ending>,
+    /// What the host has to say besides.
+    asides: Vec<Content>,
 }
 
 impl<'t> Flight<'t> {
     pub(crate) fn new(landing: &'t Landing<'t>, position: usize, call: &ToolCall) -> Self {
         let (call_id, name) = (call.id.clone(), call.name.clone());
         landing.observers.tell(&call_id, &name, || EventKind::Proposed);
-        let known = Known { call_id, name, tool: None, verdict: None, started: false, ending: None };
+        let known =
+            Known { call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
         Flight { landing, position, known: Some(Box::new(known)) }
     }
 
@@ -80,6 +83,13 @@ impl<'t> Flight<'t> {
             if let Some(verdict) = verdict {
                 self.landing.observers.tell(&known.call_id, &known.name, || EventKind::Decided(Arc::clone(verdict)));
             }
+        }
+    }
+
+    /// The host has something to say besides: behind all that others say.
+    pub(crate) fn aside(&mut self, content: Content) {
+        if let Some(known) = &mut self.known {
+            known.asides.push(content);
         }
     }
 
@@ -146,7 +156,7 @@ impl<'t> Flight<'t> {
                     Some(review) if ending.is_reviewed() => ending.review(review),
                     _ => ending,
                 };
-                ending.prepared(landing.result_cap)
+                ending.with_asides(known.asides).prepared(landing.result_cap)
             }
             // Nobody settles a call twice: this takes it by value.
             None => unreachable!("a call that is in flight is known"),
@@ -187,7 +197,7 @@ impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let Some(mut known) = self.known.take() else { return };
         let ending = known.ending.take().unwrap_or_else(|| known.cut_short());
-        let settled = ending.prepared(self.landing.result_cap);
+        let settled = ending.with_asides(known.asides).prepared(self.landing.result_cap);
         let runtime = tokio::runtime::Handle::try_current().ok();
         append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref());
         self.landing.finished(&settled);
