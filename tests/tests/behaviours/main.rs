@@ -6,6 +6,7 @@ mod cancellation;
 mod concurrency;
 mod events;
 mod layers;
+mod outputs;
 mod registry;
 mod review;
 mod rules;

@@ -217,7 +217,7 @@ fn narrate(tool: &HostTool, ended: Ended) -> End {
             let chain = chain(&error.message, &error.causes);
             let said = if tool.shows_causes() { chain.clone() } else { error.message };
             let said = if said.trim().is_empty() { format!("`{name}` failed.") } else { said };
-            let end = End::new(Code::ToolError, said);
+            let end = End { error_code: error.code, ..End::new(Code::ToolError, said) };
             if error.causes.is_empty() { end } else { end.with_detail(chain) }
         }
         Ended::Body(BodyResult::InvalidOutput { error, host }) => {

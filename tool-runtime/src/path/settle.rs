@@ -64,7 +64,7 @@ impl Ending {
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
         let State { call, verdict, end, lineage, .. } = *state;
-        let End { code, content, value, started, took, detail, asides, card_data } = end.unwrap_or_else(End::lost);
+        let End { code, error_code, content, value, started, took, detail, asides, card_data } = end.unwrap_or_else(End::lost);
         let result = ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
@@ -76,6 +76,7 @@ impl Ending {
             call_id: call.id,
             tool: call.name,
             code,
+            error_code,
             started,
             took,
             verdict,
