@@ -11,5 +11,6 @@ mod registry;
 mod review;
 mod rules;
 mod search;
+mod size;
 mod sub_calls;
 mod support;
