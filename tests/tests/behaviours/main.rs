@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "the types here say what they are by their fields")]
 
 mod cancellation;
+mod cards;
 mod concurrency;
 mod events;
 mod layers;

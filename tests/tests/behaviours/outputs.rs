@@ -206,6 +206,7 @@ async fn d19_d66_an_authors_error_keeps_its_name() {
         assert_eq!(ends(&settled), [("1", Code::ToolError, true)], "{how}");
         assert_eq!(settled[0].record().error_code(), code, "{how}");
         assert_eq!(log.take(), [format!("{code:?}")], "{how}");
+        assert_eq!(StoredResult::from(settled[0].record()).error_code.as_deref(), code, "{how}");
         let Some(Entry::End(end)) = ledger.entries().pop() else { panic!("{how}: the end is not recorded") };
         let line = serde_json::to_value(&*end).expect("it is JSON");
         assert_eq!(line.get("error_code").and_then(|code| code.as_str()), code, "{how}");

@@ -8,7 +8,7 @@ use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
 use crate::schema::{REDACTED, text};
-use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, caught};
+use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
 pub const DEFAULT_RESULT_CAP: usize = 100_000;
@@ -89,6 +89,20 @@ impl Ending {
             parent: lineage.map(|lineage| lineage.parent.clone()),
         }));
         Settled { result, value, record }
+    }
+}
+
+impl From<&Record> for StoredResult {
+    /// As a log has it, so that a card can be made years later.
+    fn from(record: &Record) -> Self {
+        StoredResult {
+            code: record.code(),
+            error_code: record.error_code().map(Into::into),
+            content: record.content().clone(),
+            is_error: record.code() != Code::Ok,
+            started: record.started(),
+            card_data: record.card_data().cloned(),
+        }
     }
 }
 
