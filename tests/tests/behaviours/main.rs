@@ -2,15 +2,20 @@
 
 #![allow(missing_docs, reason = "the types here say what they are by their fields")]
 
+mod arguments;
 mod cancellation;
 mod cards;
 mod concurrency;
 mod events;
+mod finalise;
+mod gate;
 mod layers;
 mod outputs;
+mod records;
 mod registry;
 mod review;
 mod rules;
+mod schema;
 mod search;
 mod size;
 mod sub_calls;
