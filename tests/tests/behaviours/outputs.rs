@@ -111,9 +111,8 @@ async fn d18_a_renderer_that_breaks_costs_one_call() {
     let told = log.clone();
     let harness =
         Harness::new(logged([NarratedTool::host(), FineTool::host()]).0, AllowAll).observer(move |event: &Event| {
-            match event.kind() {
-                EventKind::Finished(record) => told.note(format!("{} {}", record.call_id(), record.code())),
-                _ => {}
+            if let EventKind::Finished(record) = event.kind() {
+                told.note(format!("{} {}", record.call_id(), record.code()));
             }
         });
     let calls = [ToolCall::new("1", "narrated", ""), ToolCall::new("2", "fine", "")];
@@ -289,7 +288,7 @@ mod roots {
 }
 
 #[tokio::test]
-async fn d20_any_root_is_fine_and_text_stays_text() {
+async fn b76_d20_any_root_is_fine_and_text_stays_text() {
     for (tool, text, value) in [
         (roots::TextTool::host(), "{\"a\": \"b\"}\n", r#""{\"a\": \"b\"}\n""#),
         (roots::NumberTool::host(), "2.5", "2.5"),

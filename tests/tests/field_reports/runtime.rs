@@ -1,7 +1,6 @@
 //! Section E, as far as one call after another goes: panics, cancellation, sync bodies, and one result a call.
 //!
-//! What needs calls that overlap, grace periods or layers comes with the host's side of a call (see the table in
-//! `main.rs`).
+//! What needs calls that overlap, grace periods or layers is among the behaviours (see the table in `main.rs`).
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
