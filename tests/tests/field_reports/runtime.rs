@@ -327,6 +327,54 @@ async fn b54_a_panic_costs_one_call_and_no_lock() {
     }
 }
 
+/// The same of whoever only watches, or comes after the body: the call has run, and its result is one.
+#[tokio::test]
+async fn b54_whoever_breaks_behind_the_body_breaks_one_call() {
+    use tool_runtime::path::Reviewed;
+    use tool_runtime::{Attempt, Event, Layer, Ran, StoredResult};
+
+    /// Panics in the first call that it meets.
+    #[derive(Clone, Default)]
+    struct Once(Arc<AtomicUsize>);
+    impl Once {
+        fn breaks(&self) {
+            assert!(self.0.fetch_add(1, Ordering::SeqCst) > 0, "boom");
+        }
+    }
+    struct Around(Once);
+    impl Layer for Around {
+        fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+            Box::pin(async move {
+                let ran = attempt.run().await;
+                self.0.breaks();
+                ran
+            })
+        }
+    }
+    let plain = || Harness::new(registry([ClumsyTool::host()]), AllowAll);
+    let (observed, reviewed) = (Once::default(), Once::default());
+    for (harness, code) in [
+        (plain().observer(move |_: &Event| observed.breaks()), Code::Ok),
+        (plain().layer(Around(Once::default())), Code::Panicked),
+        (
+            plain().review(move |_: &StoredResult| {
+                reviewed.breaks();
+                Reviewed::Accept
+            }),
+            Code::Withheld,
+        ),
+    ] {
+        let call = || [ToolCall::new("c", "clumsy", r#"{"panic":false}"#)];
+        let settled = harness.run_settled(call(), None).await;
+        assert_eq!(outline(&settled), [("c", code, true)]);
+        assert!(!settled[0].result().text().contains("boom"));
+        for _ in 0..100 {
+            let settled = harness.run_settled(call(), None).await;
+            assert_eq!(outline(&settled), [("c", Code::Ok, true)]);
+        }
+    }
+}
+
 /// Reads, or fails.
 #[tool(host(read_only, concurrency_safe))]
 async fn check(
