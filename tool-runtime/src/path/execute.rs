@@ -61,8 +61,8 @@ impl Execution {
         }
     }
 
-    /// Sets how long a body that watches its [token](CallContext::token) may go on after it was told
-    /// to stop. Then its future is dropped; one that doesn't watch it is dropped at once.
+    /// Sets how long a body that watches its [token](crate::CallContext::token) may go on after it was
+    /// told to stop. Then its future is dropped; one that doesn't watch it is dropped at once.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
