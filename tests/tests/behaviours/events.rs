@@ -99,7 +99,7 @@ async fn d65_every_ending_is_told_once_and_as_the_caller_has_it() {
     let token = tokio_util::sync::CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
-        super::support::millis(30).await;
+        super::support::millis(150).await;
         cancel.cancel();
     });
     let login = |id: &str, key: &str| ToolCall::new(id, "login", format!(r#"{{"key":{key}}}"#));

@@ -22,7 +22,7 @@ fn count(args: Option<&EndArgs>, last: &Final<'_>) -> Option<Content> {
 }
 
 /// Ends in one of many ways.
-#[tool(host(timeout = "60ms", finalize = count))]
+#[tool(host(timeout = "400ms", finalize = count))]
 async fn end(
     /// How.
     how: String,

@@ -28,7 +28,7 @@ impl Ledger for Slow {
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
             if matches!(entry, Entry::Verdict(_)) {
-                millis(60).await;
+                millis(200).await;
                 self.done.store(true, Ordering::SeqCst);
                 if self.fails {
                     return Err(LedgerError::new("the disk is full"));
