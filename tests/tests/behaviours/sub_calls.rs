@@ -65,7 +65,7 @@ async fn composite(
         }
         "itself" => Ok(cx.call("composite", r#"{"what":"two"}"#).await?),
         "many" => {
-            let calls = [cx.call("say", word("1", 20)), cx.call("say", word("2", 5))];
+            let calls = [cx.call("say", word("1", 120)), cx.call("say", word("2", 5))];
             let barrier = cx.call("alone", r#"{"word":"3"}"#);
             let last = cx.call("say", word("4", 0));
             let [first, second] = calls;
