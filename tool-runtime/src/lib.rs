@@ -88,9 +88,9 @@ pub use schema::{
     DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
 };
 pub use tool::{
-    CallContext, Card, CardData, CardDataError, DynamicTool, DynamicToolBuilder, DynamicToolError, Final, Hints,
-    HostOnly, HostOwned, HostState, HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput, Progress,
-    Secret, StoredResult, SubCallError, Tool,
+    CallContext, Card, CardData, CardDataError, CodedError, DynamicTool, DynamicToolBuilder, DynamicToolError, Final,
+    Hints, HostOnly, HostOwned, HostState, HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput,
+    Progress, Secret, StoredResult, SubCallError, Tool,
 };
 pub use tool_macros::{tool, tool_type, toolset};
 

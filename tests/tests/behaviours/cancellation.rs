@@ -98,13 +98,19 @@ async fn d35_cancelled_before_it_is_judged() {
 
 #[tokio::test]
 async fn d36_cancelled_while_the_gate_thinks() {
-    for (decision, code) in [(Decision::Allow, Code::CancelledBeforeStart), (Decision::deny("no"), Code::Denied)] {
+    for (decision, code) in [
+        (Some(Decision::Allow), Code::CancelledBeforeStart),
+        (Some(Decision::ask("so")), Code::CancelledBeforeStart),
+        // The more specific word wins.
+        (Some(Decision::deny("no")), Code::Denied),
+        (None, Code::Denied),
+    ] {
         let (registry, log) = logged([ForeverTool::host()]);
         let token = CancellationToken::new();
         let cancel = token.clone();
         let harness = Harness::new(registry, move |_: &CallFacts<'_>| {
             cancel.cancel();
-            decision.clone()
+            decision.clone().expect("this policy breaks")
         });
         let settled = harness.run_settled([ToolCall::new("1", "forever", "")], Some(token)).await;
         assert_eq!(ends(&settled), [("1", code, false)]);
@@ -155,6 +161,32 @@ async fn d43_the_deadline_wins_over_the_words_of_the_body() {
         let text = settled[0].result().text();
         assert!(text.contains("80 ms") && !text.contains("its own error") && !text.contains("a value"), "{text}");
     }
+}
+
+/// Says how much time it has.
+#[tool(host(timeout = "200ms"))]
+async fn quick(#[host] cx: &CallContext) -> bool {
+    cx.deadline().is_some()
+}
+
+/// Is without a bound, and waits for its token.
+#[tool]
+async fn unbounded(#[host] cx: &CallContext) -> u8 {
+    assert!(cx.deadline().is_none(), "nobody gave it a budget");
+    cx.token().cancelled().await;
+    1
+}
+
+#[tokio::test]
+async fn d43_a_fast_body_keeps_its_result_and_one_without_a_budget_has_no_deadline() {
+    let (registry, _) = logged([QuickTool::host(), UnboundedTool::host()]);
+    let harness = Harness::new(registry, AllowAll);
+    assert_eq!(harness.run([ToolCall::new("1", "quick", "")]).await[0].text(), "true");
+    // Long after the other's budget it still waits; only the caller ends it.
+    let began = std::time::Instant::now();
+    let settled = harness.run_settled([ToolCall::new("1", "unbounded", "")], Some(cancel_after(300))).await;
+    assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
+    assert!(began.elapsed() >= Duration::from_millis(300));
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn d46_only_an_explicit_yes_overlaps() {
     assert_eq!(log.take(), ["+1", "-1", "+b", "-b", "+panic", "-panic"]);
     // Bad arguments and unknown names stand in nobody's way, and no classifier sees them.
     let calls =
-        [call("1", "safe", 20), ToolCall::new("2", "judged", "{}"), call("3", "nobody", 1), call("4", "safe", 5)];
+        [call("1", "safe", 120), ToolCall::new("2", "judged", "{}"), call("3", "nobody", 1), call("4", "safe", 5)];
     let results = harness.run(calls).await;
     assert_eq!(log.take(), ["+1", "+4", "-4", "-1"]);
     assert_eq!(results.iter().filter(|result| result.is_error()).count(), 2);
@@ -87,7 +87,7 @@ async fn d46_only_an_explicit_yes_overlaps() {
 async fn d47_barriers() {
     let (registry, log) = logged([SafeTool::host(), AloneTool::host()]);
     let harness = Harness::new(registry, AllowAll);
-    harness.run([call("1", "safe", 20), call("2", "safe", 5), call("3", "alone", 1), call("4", "safe", 1)]).await;
+    harness.run([call("1", "safe", 120), call("2", "safe", 5), call("3", "alone", 1), call("4", "safe", 1)]).await;
     assert_eq!(log.take(), ["+1", "+2", "-2", "-1", "+3", "-3", "+4", "-4"]);
 }
 
@@ -100,7 +100,7 @@ async fn d48_d64_a_rolling_pool_and_the_order_of_its_records() {
             .ledger(Arc::clone(&ledger))
             .max_concurrent(NonZeroUsize::new(room).expect("some room"))
     };
-    harness(2).run([call("1", "safe", 5), call("2", "safe", 40), call("3", "safe", 60), call("4", "safe", 1)]).await;
+    harness(2).run([call("1", "safe", 5), call("2", "safe", 120), call("3", "safe", 240), call("4", "safe", 1)]).await;
     assert_eq!(log.take(), ["+1", "+2", "-1", "+3", "-2", "+4", "-4", "-3"]);
     let recorded = lines(&ledger);
     assert_eq!(recorded[..4], ["verdict 1", "verdict 2", "end 1 ok", "verdict 3"]);

@@ -71,6 +71,59 @@ async fn d65_the_events_of_calls_in_their_order_and_without_secrets() {
     }
 }
 
+/// Waits for ever.
+#[tool]
+async fn wait() -> u8 {
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn d65_every_ending_is_told_once_and_as_the_caller_has_it() {
+    let finished = Arc::<Mutex<Vec<(String, String, bool)>>>::default();
+    let told = Arc::clone(&finished);
+    let policy = |call: &CallFacts<'_>| match call.call_id().as_str() {
+        "denied" => Decision::deny("no"),
+        _ => Decision::Allow,
+    };
+    let harness = Harness::new(logged([LoginTool::host(), WaitTool::host()]).0, policy)
+        .review(|seen: &tool_runtime::StoredResult| match seen.is_error {
+            true => tool_runtime::path::Reviewed::Accept,
+            false => tool_runtime::path::Reviewed::Replace("other words".into()),
+        })
+        .observer(move |event: &Event| {
+            if let EventKind::Finished(record) = event.kind() {
+                let is_error = record.code() != tool_runtime::Code::Ok;
+                lock(&told).push((record.call_id().to_string(), record.content().to_text(), is_error));
+            }
+        });
+    let token = tokio_util::sync::CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        super::support::millis(150).await;
+        cancel.cancel();
+    });
+    let login = |id: &str, key: &str| ToolCall::new(id, "login", format!(r#"{{"key":{key}}}"#));
+    let calls = [
+        login("ok", r#""k""#),
+        login("denied", r#""k""#),
+        login("invalid", "7"),
+        login("failed", r#""""#),
+        ToolCall::new("cancelled", "wait", ""),
+        login("before", r#""k""#),
+    ];
+    let settled = harness.run_settled(calls, Some(token)).await;
+    let got: Vec<_> = settled
+        .iter()
+        .map(|settled| {
+            let result = settled.result();
+            (result.call_id().to_string(), result.text(), result.is_error())
+        })
+        .collect();
+    assert_eq!(got[0].1, "other words");
+    assert_eq!(got.iter().map(|(_, _, is_error)| *is_error).collect::<Vec<_>>(), [false, true, true, true, true, true]);
+    assert_eq!(*lock(&finished), got);
+}
+
 fn registry() -> Registry {
     logged([LoginTool::host()]).0
 }

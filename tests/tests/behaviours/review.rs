@@ -61,13 +61,20 @@ async fn d27_denied_results_are_reviewed_and_crashed_gates_are_not() {
         "3" => panic!("the policy breaks"),
         _ => Decision::Allow,
     };
-    let harness = Harness::new(registry(), policy).review(move |result: &StoredResult| {
+    struct Passes(Log);
+    impl Layer for Passes {
+        fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+            self.0.note(format!("layer {}", attempt.call_id()));
+            Box::pin(async move { attempt.run().await })
+        }
+    }
+    let harness = Harness::new(registry(), policy).layer(Passes(log.clone())).review(move |result: &StoredResult| {
         seen.note(result.code.as_str());
         Reviewed::Accept
     });
     let results = harness.run([call("1", 1), call("2", 1), call("3", 1)]).await;
     assert_eq!(results.len(), 3);
-    assert_eq!(log.take(), ["ok", "denied"]);
+    assert_eq!(log.take(), ["layer 1", "ok", "denied"]);
 }
 
 #[tokio::test]

@@ -204,7 +204,7 @@ async fn b62_every_spelling_of_a_path_is_denied() {
 }
 
 #[tokio::test]
-async fn b62_a_path_that_leads_who_knows_where_is_asked_about() {
+async fn b46_b62_a_path_that_leads_who_knows_where_is_asked_about() {
     let without_base = match Rules::builder().rules([Rule::allow("*"), secrets()]).build(&tools()) {
         Ok(rules) => rules,
         Err(error) => panic!("{error}"),

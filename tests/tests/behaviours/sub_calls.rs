@@ -65,7 +65,7 @@ async fn composite(
         }
         "itself" => Ok(cx.call("composite", r#"{"what":"two"}"#).await?),
         "many" => {
-            let calls = [cx.call("say", word("1", 20)), cx.call("say", word("2", 5))];
+            let calls = [cx.call("say", word("1", 120)), cx.call("say", word("2", 5))];
             let barrier = cx.call("alone", r#"{"word":"3"}"#);
             let last = cx.call("say", word("4", 0));
             let [first, second] = calls;
@@ -142,6 +142,50 @@ async fn d54_no_way_round_the_scope_and_none_back_to_itself() {
     assert_eq!(text, "`composite` is running already and can't call itself.");
 }
 
+/// Asks for whatever it is told, and says what came of it.
+#[tool]
+async fn asks(
+    /// Which tool.
+    tool: String,
+    #[host] cx: &CallContext,
+) -> Result<String, tool_runtime::SubCallError> {
+    cx.call(tool, r#"{"word":"x"}"#).await
+}
+
+/// Has to be searched for.
+#[tool(defer)]
+async fn rare(
+    /// Any.
+    word: String,
+    #[host] log: &Log,
+) -> String {
+    log.note("+rare");
+    word
+}
+
+#[tokio::test]
+async fn d54_what_is_hidden_from_the_caller_is_hidden_from_its_calls() {
+    let log = Log::default();
+    let tools = [SayTool::host(), AsksTool::host(), RareTool::host()];
+    let all = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let text = async |registry: Registry, tool: &str| {
+        let call = ToolCall::new("1", "asks", format!(r#"{{"tool":"{tool}"}}"#));
+        let results = Harness::new(registry, AllowAll).run([call]).await;
+        (results[0].is_error(), results[0].text())
+    };
+    assert_eq!(text(all.clone(), "say").await, (false, "\"x\"".to_owned()));
+    assert_eq!(log.take(), ["+x", "-x"]);
+    // As a name that nobody has, but for the name itself.
+    let view = all.without(["say"]).expect("there is such a tool");
+    let hidden = text(view.clone(), "say").await;
+    let unknown = text(view, "sax").await;
+    assert!(hidden.0);
+    assert_eq!(hidden.1.replace("`say`", "`sax`"), unknown.1);
+    // What the model would have to load first, its tools have to, too.
+    assert!(text(all, "rare").await.0);
+    assert_eq!(log.take(), [""; 0]);
+}
+
 #[tokio::test]
 async fn d55_the_same_schedule_inside() {
     let ledger = Arc::new(MemoryLedger::default());
@@ -186,6 +230,40 @@ async fn much() -> String {
 #[tool]
 async fn counts(#[host] cx: &CallContext) -> Result<usize, tool_runtime::SubCallError> {
     Ok(cx.call("much", "").await?.len() - 2)
+}
+
+fn show(_: &ShownArgs, _: &tool_runtime::StoredResult) -> tool_runtime::Card {
+    tool_runtime::Card::new("shown")
+}
+
+/// Has a card.
+#[tool(host(present_result = show))]
+async fn shown() -> u8 {
+    1
+}
+
+/// Calls what has a card.
+#[tool]
+async fn shows(#[host] cx: &CallContext) -> Result<String, tool_runtime::SubCallError> {
+    cx.call("shown", "").await
+}
+
+#[tokio::test]
+async fn d57_cards_are_for_the_outer_call() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let registry = Registry::builder().tools([ShownTool::host(), ShowsTool::host()]).build().expect("they are sound");
+    let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
+    harness.run([ToolCall::new("inner", "shows", ""), ToolCall::new("outer", "shown", "")]).await;
+    let cards: Vec<(String, bool)> = ledger
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match entry {
+            Entry::End(record) => Some((record.call_id().to_string(), record.card().is_some())),
+            _ => None,
+        })
+        .collect();
+    let expected = [("inner/1", false), ("inner", false), ("outer", true)];
+    assert_eq!(cards, expected.map(|(id, card)| (id.to_owned(), card)));
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! Section E, as far as one call after another goes: panics, cancellation, sync bodies, and one result a call.
 //!
-//! What needs calls that overlap, grace periods or layers comes with the host's side of a call (see the table in
-//! `main.rs`).
+//! What needs calls that overlap, grace periods or layers is among the behaviours (see the table in `main.rs`).
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -324,6 +323,54 @@ async fn b54_a_panic_costs_one_call_and_no_lock() {
         for _ in 0..100 {
             let results = harness.run([call(false)]).await;
             assert!(!results[0].is_error(), "{culprit:?}: {}", results[0].text());
+        }
+    }
+}
+
+/// The same of whoever only watches, or comes after the body: the call has run, and its result is one.
+#[tokio::test]
+async fn b54_whoever_breaks_behind_the_body_breaks_one_call() {
+    use tool_runtime::path::Reviewed;
+    use tool_runtime::{Attempt, Event, Layer, Ran, StoredResult};
+
+    /// Panics in the first call that it meets.
+    #[derive(Clone, Default)]
+    struct Once(Arc<AtomicUsize>);
+    impl Once {
+        fn breaks(&self) {
+            assert!(self.0.fetch_add(1, Ordering::SeqCst) > 0, "boom");
+        }
+    }
+    struct Around(Once);
+    impl Layer for Around {
+        fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+            Box::pin(async move {
+                let ran = attempt.run().await;
+                self.0.breaks();
+                ran
+            })
+        }
+    }
+    let plain = || Harness::new(registry([ClumsyTool::host()]), AllowAll);
+    let (observed, reviewed) = (Once::default(), Once::default());
+    for (harness, code) in [
+        (plain().observer(move |_: &Event| observed.breaks()), Code::Ok),
+        (plain().layer(Around(Once::default())), Code::Panicked),
+        (
+            plain().review(move |_: &StoredResult| {
+                reviewed.breaks();
+                Reviewed::Accept
+            }),
+            Code::Withheld,
+        ),
+    ] {
+        let call = || [ToolCall::new("c", "clumsy", r#"{"panic":false}"#)];
+        let settled = harness.run_settled(call(), None).await;
+        assert_eq!(outline(&settled), [("c", code, true)]);
+        assert!(!settled[0].result().text().contains("boom"));
+        for _ in 0..100 {
+            let settled = harness.run_settled(call(), None).await;
+            assert_eq!(outline(&settled), [("c", Code::Ok, true)]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One result per call, in call order, whatever happens.
 //!
-//! A turn that is dropped half way is the business of "2 of 7: the host's side of a call".
+//! A turn that is dropped half way is in `behaviours::cancellation`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Deny beats ask beats allow, in any order of rules and however they are nested.
 //!
-//! Remembered grants come with "2 of 7: the host's side of a call".
+//! Remembered grants are in `behaviours::approvals`.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | 1 | four fields | `inv01_four_fields`; facts of types: trybuild |
 //! | 2 | host stays | `inv02_host_stays`; facts of types: trybuild |
-//! | 3 | one result per call | `inv03_one_result_per_call`; a dropped turn: "2 of 7: the host's side of a call" |
+//! | 3 | one result per call | `inv03_one_result_per_call`; a dropped turn: `behaviours::cancellation` |
 //! | 4 | no permit, no run | `inv04_no_permit_no_run`; facts of types: trybuild |
-//! | 5 | what was judged is what ran | `inv05_what_was_judged_is_what_ran`; layers: "2 of 7: the host's side of a call" |
+//! | 5 | what was judged is what ran | `inv05_what_was_judged_is_what_ran`; layers: `behaviours::gate` |
 //! | 6 | the schema shown is the schema enforced | `inv06_schema_shown_is_enforced`; generated schemas: `properties` |
-//! | 7 | deny beats ask beats allow | `inv07_deny_ask_allow`; remembered grants: "2 of 7: the host's side of a call" |
+//! | 7 | deny beats ask beats allow | `inv07_deny_ask_allow`; remembered grants: `behaviours::approvals` |
 //! | 8 | no answer is not yes | `inv08_no_answer_is_no_yes` |
 //! | 9 | an approval binds slots and values | with the checklist: a later issue |
-//! | 10 | record first | `inv10_record_first`; the switch: "2 of 7: the host's side of a call" |
+//! | 10 | record first | `inv10_record_first`; the switch: "5 of 7: ledgers and approvals" |
 //! | 11 | the model reads narrations | `inv11_model_reads_narrations` |
 //! | 12 | never reject on results | with the agreement gate: a later issue |
 //! | 13 | same input, same bytes | `inv13_same_input_same_bytes` |

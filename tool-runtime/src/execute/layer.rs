@@ -145,6 +145,14 @@ impl Ran {
         self.ended.code()
     }
 
+    /// The code that the tool's own error has: see [`CodedError`](crate::CodedError).
+    pub fn error_code(&self) -> Option<&str> {
+        match &self.ended {
+            Ended::Body(BodyResult::Failed(error)) => error.code.as_deref(),
+            _ => None,
+        }
+    }
+
     /// It failed, or did not run.
     pub fn is_error(&self) -> bool {
         self.code() != Code::Ok

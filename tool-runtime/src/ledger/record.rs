@@ -193,6 +193,8 @@ pub(crate) struct RecordParts {
     pub(crate) call_id: CallId,
     pub(crate) tool: Word,
     pub(crate) code: Code,
+    /// Of a tool's own error: its author's code.
+    pub(crate) error_code: Option<Arc<str>>,
     /// The body had begun.
     pub(crate) started: bool,
     pub(crate) took: Duration,
@@ -230,6 +232,11 @@ impl Record {
     /// How it ended.
     pub fn code(&self) -> Code {
         self.0.code
+    }
+
+    /// The code that the tool's own error has: see [`CodedError`](crate::CodedError).
+    pub fn error_code(&self) -> Option<&str> {
+        self.0.error_code.as_deref()
     }
 
     /// The body had begun, so its effects may have happened.
@@ -281,11 +288,15 @@ impl Record {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Record", 12)?;
+        let mut fields = serializer.serialize_struct("Record", 13)?;
         fields.serialize_field("entry", "end")?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("code", &parts.code)?;
+        match &parts.error_code {
+            Some(code) => fields.serialize_field("error_code", &**code)?,
+            None => fields.skip_field("error_code")?,
+        }
         fields.serialize_field("started", &parts.started)?;
         fields.serialize_field("took_us", &in_micros(parts.took))?;
         fields.serialize_field("content", &parts.content)?;

@@ -18,6 +18,8 @@ pub(super) fn cancelled_before_start(tool: &str) -> String {
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) code: Code,
+    /// Of a tool's own error: its author's code.
+    pub(super) error_code: Option<Arc<str>>,
     pub(super) content: Content,
     /// Of a success: the value as JSON text.
     pub(super) value: Option<Arc<str>>,
@@ -35,6 +37,7 @@ impl End {
     pub(super) fn new(code: Code, content: impl Into<Content>) -> Self {
         End {
             code,
+            error_code: None,
             content: content.into(),
             value: None,
             started: false,
@@ -67,6 +70,7 @@ impl End {
     pub(super) fn stored(&self) -> StoredResult {
         StoredResult {
             code: self.code,
+            error_code: self.error_code.clone(),
             content: self.content.clone(),
             is_error: self.code != Code::Ok,
             started: self.started,

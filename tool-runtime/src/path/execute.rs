@@ -61,8 +61,8 @@ impl Execution {
         }
     }
 
-    /// Sets how long a body that watches its [token](crate::CallContext::token) may go on after it was told
-    /// to stop. Then its future is dropped; one that doesn't watch it is dropped at once.
+    /// Sets how long a body that watches its [token](crate::CallContext::token) may go on after it was
+    /// told to stop. Then its future is dropped; one that doesn't watch it is dropped at once.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -217,7 +217,7 @@ fn narrate(tool: &HostTool, ended: Ended) -> End {
             let chain = chain(&error.message, &error.causes);
             let said = if tool.shows_causes() { chain.clone() } else { error.message };
             let said = if said.trim().is_empty() { format!("`{name}` failed.") } else { said };
-            let end = End::new(Code::ToolError, said);
+            let end = End { error_code: error.code, ..End::new(Code::ToolError, said) };
             if error.causes.is_empty() { end } else { end.with_detail(chain) }
         }
         Ended::Body(BodyResult::InvalidOutput { error, host }) => {

@@ -44,7 +44,7 @@ impl Recorded {
 }
 
 #[cold]
-fn blocked(state: Box<State>, code: Code) -> Ending {
+fn blocked(mut state: Box<State>, code: Code) -> Ending {
     let tool = state.tool().name();
     let reasons = |reasons: &[std::borrow::Cow<'static, str>]| reasons.join("; ");
     let mut said = match code {
@@ -84,5 +84,9 @@ fn blocked(state: Box<State>, code: Code) -> Ending {
         _ => format!("`{tool}` did not run: something that has to be known before is not."),
     };
     state.without_secrets([&mut said]);
-    Ending::of(state, End::new(code, said))
+    let mut end = End::new(code, said);
+    if let Some(detail) = state.unrecorded.take() {
+        end = end.with_detail(detail);
+    }
+    Ending::of(state, end)
 }

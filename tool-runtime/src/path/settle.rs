@@ -8,7 +8,7 @@ use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
 use crate::schema::{REDACTED, text};
-use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, caught};
+use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
 pub const DEFAULT_RESULT_CAP: usize = 100_000;
@@ -64,7 +64,8 @@ impl Ending {
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
         let State { call, verdict, end, lineage, .. } = *state;
-        let End { code, content, value, started, took, detail, asides, card_data } = end.unwrap_or_else(End::lost);
+        let End { code, error_code, content, value, started, took, detail, asides, card_data } =
+            end.unwrap_or_else(End::lost);
         let result = ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
@@ -76,6 +77,7 @@ impl Ending {
             call_id: call.id,
             tool: call.name,
             code,
+            error_code,
             started,
             took,
             verdict,
@@ -87,6 +89,20 @@ impl Ending {
             parent: lineage.map(|lineage| lineage.parent.clone()),
         }));
         Settled { result, value, record }
+    }
+}
+
+impl From<&Record> for StoredResult {
+    /// As a log has it, so that a card can be made years later.
+    fn from(record: &Record) -> Self {
+        StoredResult {
+            code: record.code(),
+            error_code: record.error_code().map(Into::into),
+            content: record.content().clone(),
+            is_error: record.code() != Code::Ok,
+            started: record.started(),
+            card_data: record.card_data().cloned(),
+        }
     }
 }
 
@@ -168,27 +184,30 @@ fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
         Block::Text(text) => text.len(),
         Block::Image { base64, .. } => base64.len(),
     };
-    if content.iter().map(size).sum::<usize>() <= cap {
+    let mut behind: usize = content.iter().map(size).sum();
+    if behind <= cap {
         return None;
     }
-    let mut left = cap;
-    let blocks: Vec<Block> = content
-        .iter()
-        .map_while(|block| {
-            let room = left;
-            left = left.saturating_sub(size(block));
-            match block {
-                _ if room == 0 => None,
-                block if size(block) <= room => Some(block.clone()),
-                Block::Text(text) => Some(Block::Text(cut_text(text, room, handle).into())),
-                // Half an image is none.
-                Block::Image { base64, .. } => {
-                    let mark = mark(base64.len(), handle);
-                    Some(Block::Text(text::head(mark.trim(), room).into()))
-                }
-            }
-        })
-        .collect();
+    // Whatever is kept, there is room for the words that something is missing.
+    let reserved = mark(behind, handle).len();
+    let mut room = cap;
+    let mut blocks = Vec::with_capacity(content.iter().len());
+    for block in content.iter() {
+        let size = size(block);
+        behind -= size;
+        if size + reserved <= room {
+            room -= size;
+            blocks.push(block.clone());
+            continue;
+        }
+        let cut = match block {
+            Block::Text(text) => cut_text(text, behind, room, handle),
+            // Half an image is none.
+            Block::Image { .. } => text::head(mark(size + behind, handle).trim(), room).to_owned(),
+        };
+        blocks.push(Block::Text(cut.into()));
+        break;
+    }
     Some(std::mem::replace(content, Content::blocks(blocks)))
 }
 
@@ -196,14 +215,16 @@ fn mark(left_out: usize, handle: &str) -> String {
     format!("\n[… {left_out} bytes left out; the host has the whole as `{}` …]\n", text::shown(handle, 64))
 }
 
-/// The head and the tail of a text, and between them how much is missing.
-fn cut_text(whole: &str, cap: usize, handle: &str) -> String {
-    let room = cap.saturating_sub(mark(whole.len(), handle).len());
-    let head = text::head(whole, room - room / 3);
-    let tail = text::tail(whole, room / 3);
+/// The head and the tail of a text, and between them how much is missing. If more than the text is,
+/// which is `behind` it, that it ends in: a tail would be none.
+fn cut_text(whole: &str, behind: usize, cap: usize, handle: &str) -> String {
+    let room = cap.saturating_sub(mark(whole.len() + behind, handle).len());
+    let for_tail = if behind == 0 { room / 3 } else { 0 };
+    let head = text::head(whole, room - for_tail);
+    let tail = text::tail(whole, for_tail);
     let mut cut = String::with_capacity(cap);
     cut.push_str(head);
-    cut.push_str(&mark(whole.len() - head.len() - tail.len(), handle));
+    cut.push_str(&mark(whole.len() + behind - head.len() - tail.len(), handle));
     cut.push_str(tail);
     // A cap that hasn't even room for the mark gets as much of it as fits.
     cut.truncate(text::head(&cut, cap).len());

@@ -35,6 +35,8 @@ pub(crate) struct State {
     pub(super) cancelled: bool,
     /// From `record` on.
     pub(super) verdict: Option<Arc<Verdict>>,
+    /// Why the verdict, a no, is not in the ledger.
+    pub(super) unrecorded: Option<String>,
     /// In an ending.
     pub(super) end: Option<End>,
 }
@@ -72,6 +74,7 @@ impl State {
             grant: None,
             cancelled: false,
             verdict: None,
+            unrecorded: None,
             end: None,
         }
     }

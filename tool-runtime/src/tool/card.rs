@@ -37,6 +37,8 @@ impl Card {
 pub struct StoredResult {
     /// How the call ended.
     pub code: Code,
+    /// The code that the tool's own error has: see [`CodedError`](crate::CodedError).
+    pub error_code: Option<Arc<str>>,
     /// What the model read.
     pub content: Content,
     /// The call failed, or did not run.

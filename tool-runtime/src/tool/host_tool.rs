@@ -258,6 +258,24 @@ impl HostTool {
         }
     }
 
+    /// The card of a call, as the tool's author shows it, from the arguments that a
+    /// [`Verdict`](crate::Verdict) keeps. `None` if there is no `present_call`, if it panics, or if
+    /// the tool would not take these arguments any more: show the call in a plain way then.
+    pub fn card_of_call(&self, arguments: &str) -> Option<Card> {
+        let present = self.present_call()?;
+        let args = self.read_again(arguments)?;
+        super::panic::caught(|| present(&args)).ok()
+    }
+
+    /// The card of a result, live or years later, from the arguments that a
+    /// [`Verdict`](crate::Verdict) keeps and a result that a [`Record`](crate::Record) was turned
+    /// into. `None` as for [`card_of_call`](Self::card_of_call).
+    pub fn card_of_result(&self, arguments: &str, result: &StoredResult) -> Option<Card> {
+        let present = self.present_result()?;
+        let args = self.read_again(arguments)?;
+        super::panic::caught(|| present(&args, result)).ok()
+    }
+
     pub(crate) fn present_call(&self) -> Option<fn(&ErasedArgs) -> Card> {
         self.definition()?.present_call
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
+use super::coded::{CodedError, is_legal_code};
 use super::context::CallContext;
 use super::panic::caught;
 use crate::call::{Content, ToolOutputError};
@@ -103,6 +104,8 @@ pub(crate) struct BodyError {
     pub(crate) message: String,
     /// From the outside in, without those that the message has already.
     pub(crate) causes: Vec<String>,
+    /// The first code in the chain, if it is a legal one.
+    pub(crate) code: Option<Arc<str>>,
 }
 
 impl BodyError {
@@ -112,6 +115,7 @@ impl BodyError {
     pub(crate) fn new(error: &BoxError) -> Self {
         let message = error.to_string();
         let mut causes: Vec<String> = Vec::new();
+        let mut code = CodedError::code_of(&**error);
         let mut source = error.source();
         let mut left = Self::MAX_CAUSES;
         while let (Some(cause), true) = (source, left > 0) {
@@ -120,10 +124,12 @@ impl BodyError {
             if !said && !text.is_empty() {
                 causes.push(text);
             }
+            code = code.or_else(|| CodedError::code_of(cause));
             source = cause.source();
             left -= 1;
         }
-        BodyError { message, causes }
+        let code = code.filter(|code| is_legal_code(code)).cloned();
+        BodyError { message, causes, code }
     }
 }
 
