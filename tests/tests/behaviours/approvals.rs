@@ -862,3 +862,16 @@ async fn d67_nothing_to_ask_asks_nobody() {
     }
     assert_eq!(lock(&person.1).len(), 0);
 }
+
+#[tokio::test]
+async fn b63_letters_that_look_alike_are_pointed_out_in_paths() {
+    // The last letter of `secretѕ` is Cyrillic; a name in a text is nobody's business.
+    for (to, marked) in [("/w/secret\u{455}/k", true), ("Zo\u{eb} of \u{41a}\u{438}\u{435}\u{432}", false)] {
+        let (harness, _, _) = harness();
+        let screen = Screen::default();
+        let harness = harness.approver(TerminalApprover::new(Cursor::new("n\n"), screen.clone()));
+        let call = pays("1", &format!(r#"{{"amount":1,"to":"{to}","pin":"1"}}"#));
+        assert_eq!(code(&harness, call).await, Code::Rejected);
+        assert_eq!(screen.text().contains("look closely: not ASCII"), marked, "{}", screen.text());
+    }
+}

@@ -80,9 +80,9 @@ async fn b68_every_entry_and_every_event_is_one_line() {
     let refused = Code::InvalidArguments;
     assert_eq!(codes, [Code::Ok, Code::ToolError, Code::Panicked, Code::Rejected, Code::UnknownTool, refused, refused]);
     let lines = lines();
-    // Verdicts of four, ends of all; and of events: proposed and finished of all, asked and decided of four, and
+    // Verdicts of four, questions and answers of four, ends of all; and of events: proposed and finished of all, asked and decided of four, and
     // started and progress of three.
-    assert_eq!(lines.len(), 4 + 7 + 2 * 7 + 2 * 4 + 2 * 3);
+    assert_eq!(lines.len(), 4 + 2 * 4 + 7 + 2 * 7 + 2 * 4 + 2 * 3);
     for line in &lines {
         assert!(!line.bytes().any(|byte| byte < 0x20), "{line:?}");
         let read: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -182,7 +182,8 @@ async fn b82_no_secret_is_in_any_record() {
         shown.push_str(&format!("{settled:?} {}\n", settled[0].result().text()));
     }
     let lines = lines();
-    assert_eq!(lines.len(), 5 * 2 + 5 * 4 + 4);
+    // Question, answer, verdict and end of each, and its events.
+    assert_eq!(lines.len(), 5 * 4 + 5 * 4 + 4);
     for text in lines.iter().chain([&shown, &*lock(&questions)]) {
         assert!(!text.contains(TOKEN), "{text}");
     }

@@ -72,7 +72,7 @@
 //! | B65 | the edges of globs | `behaviours::rules` |
 //! | B66 | rewritten after it was allowed | `behaviours::gate`; that nothing can: a fact of types (trybuild) |
 //! | B67 | hidden characters in a question | `behaviours::approvals` |
-//! | B68 | forged log lines | `audit` |
+//! | B68 | forged log lines | `audit`; on a terminal: `behaviours::approvals` |
 //! | B69 | approvers shown other arguments | `behaviours::approvals` |
 //! | B70 | approvals spent on other arguments | `behaviours::approvals` |
 //! | B71 | double clicks | `behaviours::approvals` |
@@ -86,7 +86,7 @@
 //! | B79 | empty results | `outputs` |
 //! | B80 | huge results | `outputs` |
 //! | B81 | lost causes | `outputs` |
-//! | B82 | secrets in records | `audit`, `invariants::inv11` |
+//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals` |
 //! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: "5 of 7: ledgers and approvals" |
 //! | B84 | refusals that quote the payload | `arguments` |
 
