@@ -256,3 +256,19 @@ async fn b61_a_blocking_tool_blocks_nobody_else() {
     assert!(took < Duration::from_millis(550), "{took:?}");
     assert!(*lock(&longest) < Duration::from_millis(200), "{longest:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn turns_run_on_several_threads_too() {
+    let (registry, _) = logged([SafeTool::host(), AloneTool::host(), BlockTool::host()]);
+    let harness = Arc::new(Harness::new(registry, AllowAll));
+    let turns = (0..20).map(|_| {
+        let harness = Arc::clone(&harness);
+        tokio::spawn(async move {
+            let calls = [call("1", "safe", 1), call("2", "alone", 1), ToolCall::new("3", "block", r#"{"span":1}"#)];
+            harness.run(calls).await.iter().map(|result| result.text()).collect::<Vec<_>>()
+        })
+    });
+    for turn in turns.collect::<Vec<_>>() {
+        assert_eq!(turn.await.expect("no turn panics"), ["1", "2", "1"]);
+    }
+}

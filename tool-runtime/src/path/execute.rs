@@ -173,6 +173,7 @@ impl Permit {
             "gen_ai.operation.name" = "execute_tool",
             "gen_ai.tool.name" = tool.name(),
             "gen_ai.tool.call.id" = state.call.id.as_str(),
+            "error.type" = tracing::field::Empty,
         );
         let call = OneCall {
             tool: &tool,
@@ -189,7 +190,10 @@ impl Permit {
             left: Mutex::default(),
         };
         // By reference: a span's wrapper takes what it is given by value, and the future is a large one.
-        let (ended, started) = pin!(call.run(&execution.layers, args, token)).instrument(span).await;
+        let (ended, started) = pin!(call.run(&execution.layers, args, token)).instrument(span.clone()).await;
+        if ended.code() != Code::Ok {
+            span.record("error.type", ended.code().as_str());
+        }
         let Left { asides, card_data } = call.left.into_inner().unwrap_or_else(PoisonError::into_inner);
         drop(late);
         let end = narrate(&tool, ended);
