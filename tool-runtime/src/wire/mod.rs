@@ -30,3 +30,5 @@ mod common;
 
 #[cfg(feature = "openai")]
 pub mod openai_chat;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
