@@ -28,6 +28,8 @@
 ))]
 mod common;
 
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 #[cfg(feature = "openai")]
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
