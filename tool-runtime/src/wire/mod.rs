@@ -30,6 +30,8 @@ mod common;
 
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "openai")]
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
