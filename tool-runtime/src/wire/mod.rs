@@ -32,6 +32,8 @@ mod common;
 pub mod anthropic;
 #[cfg(feature = "gemini")]
 pub mod gemini;
+#[cfg(feature = "ollama")]
+pub mod ollama;
 #[cfg(feature = "openai")]
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
