@@ -86,11 +86,11 @@ fn chunk(root: Value<'_>) -> Result<Chunk<'_>, Fail> {
     }
     let [candidates, feedback, error, parts, usage] =
         root.members(["candidates", "promptFeedback", "error", "parts", "usageMetadata"])?;
-    if let Some(error) = error {
-        return Err(reported(error));
-    }
     if parts.is_some() {
         return of_content(root, None);
+    }
+    if let Some(error) = error {
+        return Err(reported(error));
     }
     if candidates.is_some_and(|candidates| !candidates.is_array()) {
         return Err(Fail::form("`candidates` has to be an array"));

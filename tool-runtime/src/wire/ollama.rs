@@ -75,13 +75,10 @@ fn turn(root: Value<'_>) -> Result<Turn<'_>, Fail> {
     }
     let [message, stopped, error, role, content, tool_calls] =
         root.members(["message", "done_reason", "error", "role", "content", "tool_calls"])?;
-    if let Some(error) = error {
-        return Err(reported(error));
-    }
     match message {
         Some(message) if message.is_object() => Ok(Turn { message, stopped }),
         None if role.or(content).or(tool_calls).is_some() => Ok(Turn { message: root, stopped }),
-        _ => Err(Fail::form("has neither a `message` nor what a message has")),
+        _ => Err(error.map_or_else(|| Fail::form("has neither a `message` nor what a message has"), reported)),
     }
 }
 

@@ -54,9 +54,9 @@ impl fmt::Display for MessageError {
         let MessageError { format, fail } = self;
         match fail {
             Fail::Syntax { what, line, column } => {
-                write!(f, "not a {format} message: not valid JSON: {what} (line {line}, column {column})")
+                write!(f, "not a message of {format}: not valid JSON: {what} (line {line}, column {column})")
             }
-            Fail::Form(what) => write!(f, "not a {format} message: {what}"),
+            Fail::Form(what) => write!(f, "not a message of {format}: {what}"),
             Fail::Reported(said) => write!(f, "{format}: the provider reports an error: {}", text::visible(said, 500)),
             Fail::TooLong { limit } => write!(f, "{format}: the stream is longer than {limit} bytes"),
         }

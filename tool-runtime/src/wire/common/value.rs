@@ -175,7 +175,10 @@ mod tests {
     fn places_are_lines_and_columns() {
         let error = Value::parse("{\n \"ä\": x}").unwrap_err().of("Test");
         assert_eq!(error.line_column(), Some((2, 7)));
-        assert_eq!(error.to_string(), "not a Test message: not valid JSON: expected a JSON value (line 2, column 7)");
+        assert_eq!(
+            error.to_string(),
+            "not a message of Test: not valid JSON: expected a JSON value (line 2, column 7)"
+        );
     }
 
     #[test]
