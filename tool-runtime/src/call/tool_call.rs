@@ -89,6 +89,11 @@ impl ToolCall {
         self
     }
 
+    /// The provider stopped the model before the end of its turn, and this call may be cut off.
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
     /// The provider's identifier of this call.
     pub fn id(&self) -> &CallId {
         &self.id

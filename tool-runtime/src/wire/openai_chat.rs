@@ -10,13 +10,16 @@
 //! # Ok::<(), openai_chat::MessageError>(())
 //! ```
 
-use std::fmt;
+mod stream;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::call::{Block, Content, RawArguments, ToolCall, ToolResult};
-use crate::schema::json::{Json, write_string};
-use crate::schema::{DeclaredTool, text};
+pub use super::common::MessageError;
+use super::common::{Fail, Listed, Value, as_text, identified, mended, reported};
+use crate::call::{Content, ToolCall, ToolResult};
+use crate::schema::DeclaredTool;
+use crate::schema::json::write_string;
+pub use stream::Stream;
 
 /// The `tools` of a request, as bytes that are made once and sent as often as you like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,49 +79,115 @@ impl Default for Declarations {
 /// The calls of a model's turn, in order: from an assistant message, or from a whole response, of
 /// which the first choice counts.
 ///
-/// Arguments may be text, as OpenAI sends them, or an object, as some servers do. If the turn was
-/// stopped for its length, its last call is marked as possibly cut off, and will not run.
+/// Arguments may be text, as OpenAI sends them, or an object, as some servers do; either way they reach the call
+/// as they were sent. If the turn was stopped before its end (`length`, `content_filter`), its last call is marked as
+/// possibly cut off, and will not run.
 ///
 /// # Errors
-/// If the text isn't JSON, or its `tool_calls` aren't an array of named functions.
+/// If the text isn't JSON, or its `tool_calls` aren't an array of named functions; or with what the
+/// provider says if it reports an error.
 pub fn calls(message: &str) -> Result<Vec<ToolCall>, MessageError> {
-    let root = Json::parse(message).map_err(|error| {
-        let (line, column) = error.line_column(message);
-        MessageError(format!("not valid JSON: {error} (line {line}, column {column})"))
-    })?;
-    if root.as_object().is_none() {
-        return Err(MessageError("has to be an object".to_owned()));
-    }
-    let choice = root.get("choices").and_then(Json::as_array).and_then(<[Json]>::first);
-    let message = choice.and_then(|choice| choice.get("message")).unwrap_or(&root);
-    let stopped = choice.or(Some(&root)).and_then(|choice| choice.get("finish_reason")).and_then(Json::as_str);
-    let listed = match message.get("tool_calls") {
-        None | Some(Json::Null) => return Ok(Vec::new()),
-        Some(Json::Array(listed)) => listed,
-        Some(_) => return Err(MessageError("`tool_calls` has to be an array".to_owned())),
-    };
-    let mut calls =
-        listed.iter().enumerate().map(|(index, call)| read_call(index, call)).collect::<Result<Vec<_>, _>>()?;
-    if stopped == Some("length")
-        && let Some(last) = calls.pop()
-    {
-        calls.push(last.truncated());
-    }
-    Ok(calls)
+    read_calls(message).map_err(|fail| fail.of(FORMAT))
 }
 
-fn read_call(index: usize, call: &Json) -> Result<ToolCall, MessageError> {
-    let wrong = |what: &str| MessageError(format!("`tool_calls[{index}]` {what}"));
-    let function = call.get("function").ok_or_else(|| wrong("has no `function`"))?;
-    let name = function.get("name").and_then(Json::as_str).ok_or_else(|| wrong("has no name"))?;
-    let arguments = match function.get("arguments") {
-        None | Some(Json::Null) => RawArguments::absent(),
-        Some(Json::String(text)) => text.as_str().into(),
-        Some(value) => value.to_string().into(),
-    };
-    // Some servers send no identifier; the position is as good within one turn.
-    let id = call.get("id").and_then(Json::as_str).map_or_else(|| format!("call_{index}"), str::to_owned);
-    Ok(ToolCall::new(id, name, arguments))
+/// What the model says besides: the text of its message, or nothing.
+///
+/// ```
+/// use tool_runtime::wire::openai_chat;
+///
+/// assert_eq!(openai_chat::text(r#"{"role":"assistant","content":"Let me see."}"#)?, "Let me see.");
+/// # Ok::<(), openai_chat::MessageError>(())
+/// ```
+///
+/// # Errors
+/// As [`calls`].
+pub fn text(message: &str) -> Result<String, MessageError> {
+    read_text(message).map_err(|fail| fail.of(FORMAT))
+}
+
+/// The assistant message of a response as it came, for the next request's `messages`: put it before the
+/// [`messages`] that answer it.
+///
+/// ```
+/// use tool_runtime::wire::openai_chat;
+///
+/// let response = r#"{"choices":[{"message":{"role":"assistant", "content":"Hi"},"finish_reason":"stop"}]}"#;
+/// assert_eq!(openai_chat::history(response)?, r#"{"role":"assistant", "content":"Hi"}"#);
+/// # Ok::<(), openai_chat::MessageError>(())
+/// ```
+///
+/// Escapes of unpaired surrogates become `\ufffd`: with one of them, every later request would be refused.
+///
+/// # Errors
+/// As [`calls`].
+pub fn history(message: &str) -> Result<String, MessageError> {
+    let turn = turn(message).map_err(|fail| fail.of(FORMAT))?;
+    Ok(mended(turn.message.raw()).into_owned())
+}
+
+const FORMAT: &str = "Chat Completions";
+
+struct Turn<'a> {
+    message: Value<'a>,
+    stopped: Option<Value<'a>>,
+}
+
+fn turn(text: &str) -> Result<Turn<'_>, Fail> {
+    let root = Value::parse(text)?;
+    if !root.is_object() {
+        return Err(Fail::form("has to be an object"));
+    }
+    let [choices, error, role, content, tool_calls, stopped] =
+        root.members(["choices", "error", "role", "content", "tool_calls", "finish_reason"])?;
+    if let Some(choices) = choices {
+        let choice = choices.elements().next().ok_or_else(|| Fail::form("`choices` has to be an array of some"))?;
+        let [message, stopped] = choice.members(["message", "finish_reason"])?;
+        let message = message.filter(|message| message.is_object());
+        let message = message.ok_or_else(|| Fail::form("`choices[0]` has no `message`"))?;
+        return Ok(Turn { message, stopped });
+    }
+    if role.or(content).or(tool_calls).is_some() {
+        return Ok(Turn { message: root, stopped });
+    }
+    Err(error.map_or_else(|| Fail::form("has neither `choices` nor what a message has"), reported))
+}
+
+fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
+    let turn = turn(text)?;
+    let [listed] = turn.message.members(["tool_calls"])?;
+    if listed.is_some_and(|listed| !listed.is_array()) {
+        return Err(Fail::form("`tool_calls` has to be an array"));
+    }
+    let elements = listed.into_iter().flat_map(Value::elements).enumerate();
+    let listed = elements.map(|(index, call)| read_call(index, call)).collect::<Result<Vec<_>, _>>()?;
+    Ok(identified(listed, turn.stopped.is_some_and(cuts_off)))
+}
+
+fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {
+    let wrong = |what: &str| Fail::Form(format!("`tool_calls[{index}]` {what}"));
+    let [id, function] = call.members(["id", "function"])?;
+    let [name, arguments] = function.ok_or_else(|| wrong("has no `function`"))?.members(["name", "arguments"])?;
+    let name = name.and_then(Value::text).ok_or_else(|| wrong("has no name"))?;
+    Ok(Listed::new(id, name, arguments))
+}
+
+fn read_text(text: &str) -> Result<String, Fail> {
+    let [content] = turn(text)?.message.members(["content"])?;
+    let Some(content) = content else { return Ok(String::new()) };
+    if let Some(text) = content.text() {
+        return Ok(text);
+    }
+    let mut all = String::new();
+    for part in content.elements() {
+        let [text] = part.members(["text"])?;
+        all.extend(text.and_then(Value::text));
+    }
+    Ok(all)
+}
+
+/// Does a turn that stopped for this reason lack its end?
+fn cuts_off(reason: Value<'_>) -> bool {
+    reason.is("length") || reason.is("content_filter")
 }
 
 /// The messages that answer a turn, in the order in which they go to the model: one `role: tool`
@@ -175,26 +244,10 @@ impl ToolMessage<'_> {
         json
     }
 
+    /// Text alone: a tool message takes no images.
     fn content(&self) -> String {
         as_text(self.0.content())
     }
-}
-
-/// Text alone: a tool message takes no images.
-fn as_text(content: &Content) -> String {
-    if let Some(text) = content.as_text() {
-        return text.to_owned();
-    }
-    let lines: Vec<String> = content
-        .iter()
-        .map(|block| match block {
-            Block::Text(text) => text.to_string(),
-            Block::Image { media_type, .. } => {
-                format!("[an image ({}), which can't be sent here]", text::shown(media_type, 64))
-            }
-        })
-        .collect();
-    lines.join("\n")
 }
 
 impl Serialize for ToolMessage<'_> {
@@ -207,14 +260,16 @@ impl Serialize for ToolMessage<'_> {
     }
 }
 
-/// A message is not of this format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MessageError(String);
-
-impl fmt::Display for MessageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a Chat Completions message: {}", self.0)
+impl Serialize for Message<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Message::Tool(message) => message.serialize(serializer),
+            Message::Aside(content) => {
+                let mut fields = serializer.serialize_struct("Message", 2)?;
+                fields.serialize_field("role", "user")?;
+                fields.serialize_field("content", &as_text(content))?;
+                fields.end()
+            }
+        }
     }
 }
-
-impl std::error::Error for MessageError {}

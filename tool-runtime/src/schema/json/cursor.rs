@@ -87,15 +87,17 @@ pub(crate) struct Cursor<'a> {
     text: &'a str,
     pos: usize,
     fault: &'static str,
+    /// Escapes of surrogates that have no partner pass.
+    lone_surrogates: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Cursor { text, pos: 0, fault: "" }
+        Self::at(text, 0)
     }
 
     pub(crate) fn at(text: &'a str, pos: usize) -> Self {
-        Cursor { text, pos, fault: "" }
+        Cursor { text, pos, fault: "", lone_surrogates: false }
     }
 
     pub(crate) fn offset(&self) -> usize {
@@ -258,6 +260,7 @@ impl<'a> Cursor<'a> {
                     return self.fail("`\\u` needs four hexadecimal digits");
                 };
                 match unit {
+                    0xD800..=0xDFFF if self.lone_surrogates => Ok(at + 6),
                     0xD800..=0xDBFF => {
                         let low = (bytes.get(at + 6) == Some(&b'\\') && bytes.get(at + 7) == Some(&b'u'))
                             .then(|| hex4(bytes, at + 8))
@@ -427,6 +430,53 @@ impl<'a> Cursor<'a> {
                 }
                 levels >>= 1;
                 open -= 1;
+            }
+        }
+    }
+
+    /// Over what surrounds others' JSON: a surrogate without a partner is for whoever reads the string that it is in.
+    /// [`Token::unescape`] reads no such strings.
+    #[cfg(any(
+        feature = "openai",
+        feature = "openai-responses",
+        feature = "anthropic",
+        feature = "gemini",
+        feature = "ollama"
+    ))]
+    pub(crate) fn around(text: &'a str, pos: usize) -> Self {
+        Cursor { lone_surrogates: true, ..Self::at(text, pos) }
+    }
+
+    /// Reads over one value however deep it nests: how deep it may is for whoever reads it.
+    #[cfg(any(
+        feature = "openai",
+        feature = "openai-responses",
+        feature = "anthropic",
+        feature = "gemini",
+        feature = "ollama"
+    ))]
+    pub(crate) fn skip_any_depth(&mut self) -> Result<(), Fault> {
+        // One entry a level: is it an object? No recursion, so no input can overflow the stack.
+        let mut levels: Vec<bool> = Vec::new();
+        loop {
+            if let begun @ (Token::ArrayStart | Token::ObjectStart) = self.token()? {
+                let object = begun == Token::ObjectStart;
+                let more = if object { self.first_key()?.is_some() } else { self.first_element()? };
+                if more {
+                    levels.push(object);
+                    continue;
+                }
+            }
+            loop {
+                let more = match levels.last() {
+                    None => return Ok(()),
+                    Some(true) => self.next_key()?.is_some(),
+                    Some(false) => self.next_element()?,
+                };
+                if more {
+                    break;
+                }
+                levels.pop();
             }
         }
     }

@@ -1,0 +1,196 @@
+//! Anthropic's Messages.
+//!
+//! ```
+//! use tool_runtime::wire::anthropic;
+//!
+//! let response = r#"{"role":"assistant","stop_reason":"tool_use","content":[
+//!     {"type":"tool_use","id":"toolu_1","name":"add","input":{"a":1,"b":2}}]}"#;
+//! let calls = anthropic::calls(response)?;
+//! assert_eq!(calls[0].arguments().to_string_lossy(), r#"{"a":1,"b":2}"#);
+//! # Ok::<(), anthropic::MessageError>(())
+//! ```
+
+mod stream;
+
+use serde::ser::{Serialize, Serializer};
+
+pub use super::common::MessageError;
+use super::common::{Fail, Listed, Value, as_text, has_images, identified, mended, object, parts_of, reported};
+use crate::call::{Content, ToolCall, ToolResult};
+use crate::schema::json::Json;
+pub use stream::Stream;
+
+const FORMAT: &str = "Anthropic";
+
+/// Which images a model may be sent.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+/// The calls of a model's turn, in order: from a whole response, an assistant message, or its `content`.
+///
+/// A call is a `tool_use` block; blocks of other types, such as thinking and what Anthropic's own tools did, are no
+/// calls. The input reaches the call as it was sent. If the turn was stopped before its end (`max_tokens`, and every
+/// `stop_reason` but `tool_use`, `end_turn`, `stop_sequence` and `pause_turn`), its last call is marked as possibly cut
+/// off, and will not run.
+///
+/// # Errors
+/// If the text isn't JSON, or is no message whose calls have names; or with what the provider says if it reports an
+/// error.
+pub fn calls(response: &str) -> Result<Vec<ToolCall>, MessageError> {
+    read_calls(response).map_err(|fail| fail.of(FORMAT))
+}
+
+/// What the model says besides: the text of its message, or nothing.
+///
+/// # Errors
+/// As [`calls`].
+pub fn text(response: &str) -> Result<String, MessageError> {
+    read_text(response).map_err(|fail| fail.of(FORMAT))
+}
+
+/// The assistant message for the next request's `messages`: its role, and its `content` as it came, thinking and
+/// signatures included. Put it before the [`messages`] that answer it.
+///
+/// ```
+/// use tool_runtime::wire::anthropic;
+///
+/// let response = r#"{"id":"msg_1","role":"assistant","content":[ {"type":"text","text":"Hi"} ],"usage":{}}"#;
+/// let message = r#"{"role":"assistant","content":[ {"type":"text","text":"Hi"} ]}"#;
+/// assert_eq!(anthropic::history(response)?, message);
+/// # Ok::<(), anthropic::MessageError>(())
+/// ```
+///
+/// Escapes of unpaired surrogates become `\ufffd`: with one of them, every later request would be refused.
+///
+/// # Errors
+/// As [`calls`].
+pub fn history(response: &str) -> Result<String, MessageError> {
+    let turn = turn(response).map_err(|fail| fail.of(FORMAT))?;
+    Ok(format!(r#"{{"role":"assistant","content":{}}}"#, mended(turn.content.raw())))
+}
+
+struct Turn<'a> {
+    /// An array of blocks, or text.
+    content: Value<'a>,
+    stopped: Option<Value<'a>>,
+}
+
+fn turn(text: &str) -> Result<Turn<'_>, Fail> {
+    let root = Value::parse(text)?;
+    if root.is_array() {
+        return Ok(Turn { content: root, stopped: None });
+    }
+    if !root.is_object() {
+        return Err(Fail::form("has to be an object, or an array of blocks"));
+    }
+    let [content, stopped, error] = root.members(["content", "stop_reason", "error"])?;
+    match (content, error) {
+        (Some(content), _) if content.is_array() || content.escaped().is_some() => Ok(Turn { content, stopped }),
+        (None, Some(error)) => Err(reported(error)),
+        _ => Err(Fail::form("has no `content` that is text or an array of blocks")),
+    }
+}
+
+fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
+    let turn = turn(text)?;
+    let mut listed = Vec::new();
+    for (index, block) in turn.content.elements().enumerate() {
+        let [kind, id, name, input] = block.members(["type", "id", "name", "input"])?;
+        if kind.is_some_and(|kind| kind.is("tool_use")) {
+            let name = name.and_then(Value::text);
+            let name = name.ok_or_else(|| Fail::Form(format!("`content[{index}]` has no name")))?;
+            listed.push(Listed::new(id, name, input));
+        }
+    }
+    Ok(identified(listed, turn.stopped.is_some_and(cuts_off)))
+}
+
+fn read_text(text: &str) -> Result<String, Fail> {
+    let content = turn(text)?.content;
+    let mut all = content.text().unwrap_or_default();
+    for block in content.elements() {
+        let [kind, text] = block.members(["type", "text"])?;
+        if kind.is_some_and(|kind| kind.is("text")) {
+            all.extend(text.and_then(Value::text));
+        }
+    }
+    Ok(all)
+}
+
+/// Does a turn that stopped for this reason lack its end? Reasons that we don't know do.
+fn cuts_off(reason: Value<'_>) -> bool {
+    !["tool_use", "end_turn", "stop_sequence", "pause_turn"].iter().any(|whole| reason.is(whole))
+}
+
+/// The message that answers a turn, if there is anything to answer: one message of the user with all results, in the
+/// order of the calls, and behind them the asides.
+///
+/// ```
+/// # use tool_runtime::{AllowAll, Harness, Registry, ToolCall};
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// # let harness = Harness::new(Registry::builder().build()?, AllowAll);
+/// use tool_runtime::wire::anthropic;
+///
+/// let results = harness.run([ToolCall::new("toolu_1", "ad", "{}")]).await;
+/// let message = anthropic::messages(&results)[0].to_json();
+/// assert!(message.starts_with(r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1""#));
+/// # Ok::<(), tool_runtime::RegistryError>(())
+/// # }).unwrap();
+/// ```
+pub fn messages(results: &[ToolResult]) -> Vec<Message<'_>> {
+    if results.is_empty() { Vec::new() } else { vec![Message(results)] }
+}
+
+/// A message of the next request's `messages`; see [`messages`].
+///
+/// PNG, JPEG, WebP and GIF images are sent, others are named; so are those of a failure, which may hold nothing but
+/// text.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a>(&'a [ToolResult]);
+
+impl Message<'_> {
+    /// The message as compact JSON.
+    pub fn to_json(&self) -> String {
+        self.json().to_string()
+    }
+
+    fn json(&self) -> Json {
+        let results = self.0.iter().map(result);
+        let asides = self.0.iter().flat_map(ToolResult::asides).flat_map(blocks);
+        object([("role", Json::string("user")), ("content", Json::Array(results.chain(asides).collect()))])
+    }
+}
+
+impl Serialize for Message<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+fn result(result: &ToolResult) -> Json {
+    let content = if has_images(result.content(), &IMAGES) && !result.is_error() {
+        Json::Array(blocks(result.content()))
+    } else {
+        Json::string(as_text(result.content()))
+    };
+    let block = [
+        ("type", Json::string("tool_result")),
+        ("tool_use_id", Json::string(result.call_id().as_str())),
+        ("content", content),
+    ];
+    object(block.into_iter().chain(result.is_error().then_some(("is_error", Json::Bool(true)))))
+}
+
+fn blocks(content: &Content) -> Vec<Json> {
+    let text = |text: &str| object([("type", Json::string("text")), ("text", Json::string(text))]);
+    let image = |media_type: &str, base64: &str| {
+        IMAGES.contains(&media_type).then(|| {
+            let source = object([
+                ("type", Json::string("base64")),
+                ("media_type", Json::string(media_type)),
+                ("data", Json::string(base64)),
+            ]);
+            object([("type", Json::string("image")), ("source", source)])
+        })
+    };
+    parts_of(content, text, image)
+}

@@ -1,0 +1,18 @@
+//! What the formats share.
+
+#![allow(dead_code, unused_imports, reason = "no format needs all of it, and each can be built alone")]
+
+mod error;
+mod gathered;
+mod ids;
+mod kept;
+mod results;
+mod value;
+
+pub use error::MessageError;
+pub(super) use error::{Fail, reported};
+pub(super) use gathered::{Gathered, mended};
+pub(super) use ids::{Listed, given, id_of, identified, ids};
+pub(super) use kept::Kept;
+pub(super) use results::{as_text, has_images, images, object, parts_of, text_beside};
+pub(super) use value::Value;

@@ -1,0 +1,255 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{FORMAT, MessageError, of_response};
+use crate::call::ToolCall;
+use crate::schema::json::write_string;
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, id_of, identified, ids, mended, reported};
+
+/// A response that comes in pieces, put together: push the `data` of each event, and finish.
+///
+/// ```
+/// use tool_runtime::wire::openai_responses::{MessageError, Stream};
+///
+/// let mut stream = Stream::new();
+/// for data in [
+///     r#"{"type":"response.output_item.added","output_index":0,"item":
+///         {"type":"function_call","id":"fc_1","call_id":"call_1","name":"add","arguments":""}}"#,
+///     r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}"#,
+///     r#"{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"a\":1}"}"#,
+///     r#"{"type":"response.output_item.done","output_index":0,"item":
+///         {"type":"function_call","id":"fc_1","call_id":"call_1","name":"add","arguments":"{\"a\":1}"}}"#,
+///     r#"{"type":"response.completed","response":{"status":"completed","output":[]}}"#,
+/// ] {
+///     stream.push(data)?;
+/// }
+/// assert_eq!(stream.finish()[0].name(), "add");
+/// # Ok::<(), MessageError>(())
+/// ```
+///
+/// A call whose end did not come is marked as possibly cut off, and will not run; so are all if something could not be
+/// read.
+#[derive(Clone, Default)]
+pub struct Stream {
+    /// By their place in the output.
+    items: BTreeMap<u64, Item>,
+    text: Gathered,
+    cut_off: bool,
+    broken: bool,
+    kept: Kept,
+}
+
+#[derive(Clone, Default)]
+struct Item {
+    /// As it came, once it is done.
+    done: Option<String>,
+    call: Option<Call>,
+    /// Of a message.
+    text: Gathered,
+}
+
+#[derive(Clone, Default)]
+struct Call {
+    id: Option<String>,
+    name: String,
+    arguments: Gathered,
+    ended: bool,
+}
+
+impl Stream {
+    /// At its beginning.
+    pub fn new() -> Self {
+        Stream::default()
+    }
+
+    /// The `data` of the next event. Events of types that tell nothing of calls, text or items pass.
+    ///
+    /// # Errors
+    /// If it isn't of this format, if the provider reports an error, or if the stream keeps more than 256 MiB.
+    pub fn push(&mut self, data: &str) -> Result<(), MessageError> {
+        self.read(data).map_err(|fail| {
+            self.broken = true;
+            fail.of(FORMAT)
+        })
+    }
+
+    /// What the model has said so far.
+    pub fn text(&self) -> &str {
+        self.text.as_str()
+    }
+
+    /// The calls, in order.
+    pub fn finish(self) -> Vec<ToolCall> {
+        let calls = self.items.into_values().filter_map(|item| item.call);
+        let listed = calls.map(|call| Listed {
+            id: call.id,
+            name: call.name,
+            arguments: call.arguments.into_arguments(),
+            truncated: !call.ended || self.broken,
+        });
+        identified(listed.collect(), self.cut_off)
+    }
+
+    /// The items for the next request's `input`, as one JSON array, as [`history`](super::history) gives it for a whole
+    /// response. Items as they came, and those calls and messages whose end did not come as far as they got.
+    pub fn history(&self) -> String {
+        let given: Vec<Option<&str>> =
+            self.items.values().filter_map(|item| item.call.as_ref()).map(|call| call.id.as_deref()).collect();
+        let mut ids = ids(&given).into_iter();
+        let mut json = String::from("[");
+        for item in self.items.values() {
+            let id = item.call.as_ref().and_then(|_| ids.next()).unwrap_or_default();
+            let before = json.len();
+            if before > 1 {
+                json.push(',');
+            }
+            match item {
+                Item { done: Some(done), .. } => json.push_str(&mended(done)),
+                Item { call: Some(call), .. } => {
+                    json.push_str(r#"{"type":"function_call","call_id":"#);
+                    write_string(&mut json, &id);
+                    json.push_str(r#","name":"#);
+                    write_string(&mut json, &call.name);
+                    json.push_str(r#","arguments":"#);
+                    write_string(&mut json, call.arguments.as_str());
+                    json.push('}');
+                }
+                Item { text, .. } if text.len() > 0 => {
+                    json.push_str(r#"{"role":"assistant","content":"#);
+                    write_string(&mut json, text.as_str());
+                    json.push('}');
+                }
+                // Reasoning that was cut off is taken back by nobody.
+                Item { .. } => json.truncate(before),
+            }
+        }
+        json.push(']');
+        json
+    }
+
+    fn read(&mut self, data: &str) -> Result<(), Fail> {
+        if matches!(data.trim(), "" | "[DONE]") {
+            return Ok(());
+        }
+        let event = Value::parse(data)?;
+        let [kind, index, item, delta, arguments, response, error] =
+            event.members(["type", "output_index", "item", "delta", "arguments", "response", "error"])?;
+        let kind = match (kind.and_then(Value::text), error) {
+            (_, Some(error)) => return Err(reported(error)),
+            (Some(kind), None) => kind,
+            (None, None) => return Err(Fail::form("has to be an object with a `type`")),
+        };
+        let index = index.and_then(Value::as_index);
+        match kind.as_str() {
+            // Its message may stand beside its type.
+            "error" => Err(reported(event)),
+            "response.output_item.added" => self.read_item(index, item, false),
+            "response.output_item.done" => self.read_item(index, item, true),
+            "response.function_call_arguments.delta" => {
+                let piece = delta.and_then(Value::escaped).unwrap_or_default();
+                self.kept.add(piece.len())?;
+                if let Some(call) = self.call(index) {
+                    call.arguments.push_escaped(piece);
+                }
+                Ok(())
+            }
+            "response.function_call_arguments.done" => {
+                self.kept.add(arguments.map_or(0, |arguments| arguments.raw().len()))?;
+                if let Some(call) = self.call(index) {
+                    call.set_arguments(arguments);
+                    call.ended = true;
+                }
+                Ok(())
+            }
+            "response.output_text.delta" => {
+                let piece = delta.and_then(Value::escaped).unwrap_or_default();
+                self.kept.add(2 * piece.len())?;
+                self.text.push_escaped(piece);
+                let index = index.or_else(|| self.items.keys().next_back().copied()).unwrap_or(0);
+                self.items.entry(index).or_default().text.push_escaped(piece);
+                Ok(())
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let turn = of_response(response.ok_or_else(|| Fail::form("has no `response`"))?)?;
+                self.cut_off |= turn.cut_off || kind == "response.incomplete";
+                if self.items.is_empty() {
+                    for (index, item) in turn.items().enumerate() {
+                        self.read_item(Some(index as u64), Some(item), true)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The call at a place, or the last one.
+    fn call(&mut self, index: Option<u64>) -> Option<&mut Call> {
+        match index {
+            Some(index) => self.items.get_mut(&index)?.call.as_mut(),
+            None => self.items.values_mut().next_back()?.call.as_mut(),
+        }
+    }
+
+    fn read_item(&mut self, index: Option<u64>, item: Option<Value<'_>>, done: bool) -> Result<(), Fail> {
+        let item = item.filter(|item| item.is_object()).ok_or_else(|| Fail::form("has no `item`"))?;
+        let [kind, call_id, name, arguments, status] =
+            item.members(["type", "call_id", "name", "arguments", "status"])?;
+        self.kept.add(256 + item.raw().len() * if done { 2 } else { 1 })?;
+        let last = self.items.keys().next_back();
+        let index = index.or_else(|| last.map(|last| if done { *last } else { last + 1 })).unwrap_or(0);
+        let entry = self.items.entry(index).or_default();
+        if !kind.is_some_and(|kind| kind.is("function_call")) {
+            entry.done = done.then(|| item.raw().to_owned());
+            return Ok(());
+        }
+        let call = entry.call.get_or_insert_default();
+        if let Some(id) = call_id.and_then(id_of) {
+            call.id = Some(id);
+        }
+        if let Some(name) = name.and_then(Value::text) {
+            call.name = name;
+        }
+        // An item that doesn't repeat the arguments that came before it is no item for the history.
+        let whole = call.set_arguments(arguments) && call.id.is_some();
+        if done {
+            call.ended = status.is_none_or(|status| status.is("completed"));
+            entry.done = whole.then(|| item.raw().to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Call {
+    /// All of them, if they are there. Is this now what is known?
+    fn set_arguments(&mut self, arguments: Option<Value<'_>>) -> bool {
+        let all = arguments.map(Value::gathered).unwrap_or_default();
+        if all.len() == 0 {
+            return self.arguments.len() == 0;
+        }
+        self.arguments = all;
+        true
+    }
+}
+
+impl fmt::Debug for Stream {
+    /// Without what came: which of it is secret is not known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_never_ends_is_stopped() {
+        let mut stream = Stream { kept: Kept::at_most(2_000), ..Stream::new() };
+        stream.push(r#"{"type":"response.output_item.added","item":{"type":"function_call","name":"a"}}"#).unwrap();
+        let piece = r#"{"type":"response.function_call_arguments.delta","delta":"aaaaaaaa"}"#;
+        let error = (0..100).find_map(|_| stream.push(piece).err()).unwrap();
+        assert_eq!(error.to_string(), "Responses: the stream is longer than 2000 bytes");
+        assert!(stream.finish()[0].is_truncated());
+    }
+}
