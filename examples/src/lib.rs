@@ -3,6 +3,7 @@
 //! The programs beside this crate's manifest (`quickstart.rs`, `replay.rs`, …) only connect these functions to the
 //! terminal.
 
+pub mod agent;
 pub mod gate;
 pub mod layers;
 pub mod quickstart;

@@ -1,7 +1,10 @@
 //! The examples do what the README says of them.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 
+use examples::agent::{self, Model};
 use examples::gate;
 use examples::quickstart::{self, Style};
 use examples::replay::{self, Gate, Provider, Summary};
@@ -360,4 +363,55 @@ fn gate_asks_grants_and_denies() {
     let shown = String::from_utf8(out).unwrap();
     assert!(shown.contains("call_2 write_file") && shown.contains("blocked, denied"), "{shown}");
     assert!(gate::run("[[rule]]\ndecision = \"maybe\"\n", NeverAsk, &mut Vec::new()).is_err());
+}
+
+/// A screen that is ours to look at.
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn agent_goes_on_until_the_model_has_nothing_to_call() {
+    // The scripted model refuses a conversation in which a call is not answered once and in its place.
+    let model = Model::scripted().unwrap();
+    let screen = Screen::default();
+    let person = TerminalApprover::new(std::io::Cursor::new("y\n"), std::io::sink());
+    let summary = agent::run(&model, agent::PROMPT, person, screen.clone()).unwrap();
+    assert_eq!((summary.turns, summary.calls, summary.answer.as_str()), (4, 4, "There were seven words."));
+    let shown = screen.text();
+    for line in [
+        "model: Let me look.",
+        "calls count_words {\"pth\":\"notes.txt\"}",
+        "did you mean `path`?",
+        "100 % 7 words",
+        "✓ count_words: 7",
+        "✓ list_files: [\"notes.txt\"]",
+        "✓ write_file: notes.txt is written.",
+        "model: There were seven words.",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    // Nobody there to ask: the model reads so, and goes on.
+    let screen = Screen::default();
+    let nobody = TerminalApprover::new(std::io::empty(), std::io::sink());
+    let summary = agent::run(&model, agent::PROMPT, nobody, screen.clone()).unwrap();
+    assert_eq!(summary.turns, 4);
+    assert!(screen.text().contains("✗ write_file:"), "{}", screen.text());
+    assert!(agent::run(&Model::at("http://127.0.0.1:9/v1", "x", None), "hi", NeverAsk, std::io::sink()).is_err());
 }
