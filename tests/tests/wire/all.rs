@@ -175,6 +175,27 @@ fn what_is_not_read_stops_a_stream_from_being_trusted() {
 }
 
 #[test]
+fn i14_depth_needs_no_stack() {
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+    let run = move || {
+        for provider in &ALL {
+            for (open, close) in [("[", "]"), (r#"{"a":"#, "}"), (r#"{"message":"#, "}"), (r#"{"choices":["#, "]}")] {
+                let deep = deep(open, close);
+                for key in ["content", "parts", "output", "tool_calls", "message", "choices", "candidates", "delta"] {
+                    for text in [deep.clone(), format!(r#"{{"role":"a","{key}":{deep}}}"#), deep[..5_000].to_owned()] {
+                        let read = (provider.calls)(&text).map(|calls| calls.len());
+                        assert!(read.is_err() || read == Ok(0), "{key}: {read:?}");
+                        assert_eq!((provider.stream)(&[text]).calls.len(), 0);
+                    }
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(run).expect("a thread can be made");
+    assert!(thread.join().is_ok());
+}
+
+#[test]
 fn text_that_is_not_json_is_an_error_with_its_place() {
     for provider in &ALL {
         for text in ["", "{", "{\"a\":1,}", "nonsense", "{} {}", "{\"role\":\"\u{1}\"}"] {

@@ -89,13 +89,13 @@ impl Stream {
     /// The assistant message for the next request's `messages`, as [`history`](super::history) gives it for a
     /// whole response. What else came with the pieces (`reasoning_content`, `extra_content`) is in it.
     pub fn history(&self) -> String {
+        let calls = self.in_order();
         let mut json = String::from(r#"{"role":"assistant","content":"#);
         match self.text.as_str() {
-            "" => json.push_str("null"),
+            "" if !calls.is_empty() => json.push_str("null"),
             text => write_string(&mut json, text),
         }
         self.extras.write(&mut json);
-        let calls = self.in_order();
         let given: Vec<Option<&str>> = calls.iter().map(|call| call.id.as_deref()).collect();
         for (index, (call, id)) in calls.iter().zip(ids(&given)).enumerate() {
             json.push_str(if index == 0 { r#","tool_calls":[{"id":"# } else { r#",{"id":"# });
@@ -144,7 +144,8 @@ impl Stream {
             if let Some(delta) = delta {
                 self.read_delta(delta)?;
             }
-            if let Some(reason) = stopped {
+            // Some servers say "" as long as it goes on.
+            if let Some(reason) = stopped.filter(|reason| !reason.is("")) {
                 self.ended = true;
                 self.cut_off |= cuts_off(reason);
             }
