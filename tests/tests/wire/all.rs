@@ -77,6 +77,25 @@ fn a_stream_is_the_same_as_the_whole_response() {
 }
 
 #[test]
+fn servers_that_count_every_piece_as_the_first_are_understood() {
+    let said = Said::of([called("1", "a", r#"{"a":1}"#), called("2", "a", r#"{"a":2}"#)]);
+    for provider in &ALL {
+        let mut events = (provider.pieces)(&said, &mut letters);
+        for event in &mut events {
+            for key in ["\"index\":", "\"output_index\":"] {
+                for digit in ["1", "2"] {
+                    *event = event.replace(&format!("{key}{digit}"), &format!("{key}0"));
+                }
+            }
+        }
+        let streamed = (provider.stream)(&events);
+        assert_eq!(streamed.errors, []);
+        assert_eq!(streamed.calls, said.expected(), "{}", provider.name);
+        assert_eq!((provider.calls)(&streamed.history).map(|calls| calls.len()), Ok(2), "{}", streamed.history);
+    }
+}
+
+#[test]
 fn history_is_what_came() {
     for provider in &ALL {
         for said in turns() {
