@@ -77,6 +77,25 @@ fn a_stream_is_the_same_as_the_whole_response() {
 }
 
 #[test]
+fn servers_that_count_every_piece_as_the_first_are_understood() {
+    let said = Said::of([called("1", "a", r#"{"a":1}"#), called("2", "a", r#"{"a":2}"#)]);
+    for provider in &ALL {
+        let mut events = (provider.pieces)(&said, &mut letters);
+        for event in &mut events {
+            for key in ["\"index\":", "\"output_index\":"] {
+                for digit in ["1", "2"] {
+                    *event = event.replace(&format!("{key}{digit}"), &format!("{key}0"));
+                }
+            }
+        }
+        let streamed = (provider.stream)(&events);
+        assert_eq!(streamed.errors, []);
+        assert_eq!(streamed.calls, said.expected(), "{}", provider.name);
+        assert_eq!((provider.calls)(&streamed.history).map(|calls| calls.len()), Ok(2), "{}", streamed.history);
+    }
+}
+
+#[test]
 fn history_is_what_came() {
     for provider in &ALL {
         for said in turns() {
@@ -172,6 +191,27 @@ fn what_is_not_read_stops_a_stream_from_being_trusted() {
         assert!(streamed.errors[0].line_column().is_some());
         assert!(streamed.calls.iter().all(ToolCall::is_truncated));
     }
+}
+
+#[test]
+fn i14_depth_needs_no_stack() {
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+    let run = move || {
+        for provider in &ALL {
+            for (open, close) in [("[", "]"), (r#"{"a":"#, "}"), (r#"{"message":"#, "}"), (r#"{"choices":["#, "]}")] {
+                let deep = deep(open, close);
+                for key in ["content", "parts", "output", "tool_calls", "message", "choices", "candidates", "delta"] {
+                    for text in [deep.clone(), format!(r#"{{"role":"a","{key}":{deep}}}"#), deep[..5_000].to_owned()] {
+                        let read = (provider.calls)(&text).map(|calls| calls.len());
+                        assert!(read.is_err() || read == Ok(0), "{key}: {read:?}");
+                        assert_eq!((provider.stream)(&[text]).calls.len(), 0);
+                    }
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(run).expect("a thread can be made");
+    assert!(thread.join().is_ok());
 }
 
 #[test]

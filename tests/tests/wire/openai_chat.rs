@@ -127,6 +127,8 @@ fn b45_a_character_that_was_cut_in_two_is_one_again() {
 fn the_end_may_be_said_in_either_way() {
     let call = delta(r#"{"tool_calls":[{"index":0,"id":"1","function":{"name":"a","arguments":"{}"}}]}"#);
     assert_eq!(truncated(&streamed("openai_chat", &[&call]).calls), [true]);
+    let goes_on = call.replace(r#","delta""#, r#","finish_reason":"","delta""#);
+    assert_eq!(truncated(&streamed("openai_chat", &[&goes_on]).calls), [true]);
     assert_eq!(truncated(&streamed("openai_chat", &[&call, ENDS]).calls), [false]);
     assert_eq!(truncated(&streamed("openai_chat", &[&call, " [DONE]\n"]).calls), [false]);
 }

@@ -1,12 +1,11 @@
 //! Turns, how each provider would write them, and results to answer them with.
 
 use tool_runtime::path::Reviewed;
+pub(crate) use tool_runtime::wire::MessageError;
 use tool_runtime::wire::{anthropic, gemini, ollama, openai_chat, openai_responses};
 use tool_runtime::{
     AllowAll, Block, CallContext, Content, Harness, Registry, StoredResult, ToolCall, ToolResult, tool,
 };
-
-pub(crate) use tool_runtime::wire::openai_chat::MessageError;
 
 /// A turn of a model.
 #[derive(Debug, Clone, Default)]

@@ -14,7 +14,7 @@ mod stream;
 
 use serde::ser::{Serialize, Serializer};
 
-pub use super::common::MessageError;
+pub use super::MessageError;
 use super::common::{Fail, Listed, Value, given, images, mended, object, parts_of, reported, text_beside};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;

@@ -38,3 +38,12 @@ pub mod ollama;
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
 pub mod openai_responses;
+
+#[cfg(any(
+    feature = "openai",
+    feature = "openai-responses",
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "ollama"
+))]
+pub use common::MessageError;

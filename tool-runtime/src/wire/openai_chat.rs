@@ -14,7 +14,7 @@ mod stream;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-pub use super::common::MessageError;
+pub use super::MessageError;
 use super::common::{Fail, Listed, Value, as_text, identified, mended, reported};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::DeclaredTool;

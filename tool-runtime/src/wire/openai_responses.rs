@@ -14,7 +14,7 @@ mod stream;
 
 use serde::ser::{Serialize, Serializer};
 
-pub use super::common::MessageError;
+pub use super::MessageError;
 use super::common::{Fail, Listed, Value, as_text, has_images, identified, mended, object, parts_of, reported};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;

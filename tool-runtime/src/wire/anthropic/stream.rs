@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{FORMAT, MessageError, cuts_off};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, identified, mended, reported};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, identified, mended, reported};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -33,7 +32,7 @@ use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, identified, mende
 #[derive(Clone, Default)]
 pub struct Stream {
     /// By their place in the content.
-    blocks: BTreeMap<u64, Block>,
+    blocks: Places<Block>,
     text: Gathered,
     /// Does the turn lack its end, if it is known why it ended?
     cut_off: Option<bool>,
@@ -77,7 +76,7 @@ impl Stream {
 
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
-        let listed = self.blocks.values().filter_map(|block| {
+        let listed = self.blocks.in_order().into_iter().filter_map(|block| {
             let [kind, id, name, _] = block.head();
             kind.is_some_and(|kind| kind.is("tool_use")).then(|| Listed {
                 truncated: !block.ended || self.broken,
@@ -92,7 +91,7 @@ impl Stream {
     /// response. An input that was cut off, which would be no JSON, is `{}` in it; thinking that was cut off and text
     /// that is empty are left out, since nobody takes them back.
     pub fn history(&self) -> String {
-        let blocks: Vec<String> = self.blocks.values().filter_map(Block::whole).collect();
+        let blocks: Vec<String> = self.blocks.in_order().into_iter().filter_map(Block::whole).collect();
         format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(","))
     }
 
@@ -106,8 +105,6 @@ impl Stream {
             return Err(reported(error));
         }
         let kind = kind.and_then(Value::text).ok_or_else(|| Fail::form("has to be an object with a `type`"))?;
-        // The last one, where it isn't said.
-        let last = self.blocks.keys().next_back().copied();
         let index = index.and_then(Value::as_index);
         match kind.as_str() {
             "content_block_start" => {
@@ -120,16 +117,15 @@ impl Stream {
                 if let Some(text) = text.filter(|_| kind.is_some_and(|kind| kind.is("text"))).and_then(Value::escaped) {
                     self.text.push_escaped(text);
                 }
-                let index = index.unwrap_or_else(|| last.map_or(0, |last| last.saturating_add(1)));
-                self.blocks.insert(index, Block { began: block.raw().to_owned(), ..Block::default() });
+                self.blocks.begin(index, Block { began: block.raw().to_owned(), ..Block::default() });
                 Ok(())
             }
             "content_block_delta" => {
                 let delta = delta.ok_or_else(|| Fail::form("has no `delta`"))?;
-                self.read_delta(index.or(last), delta)
+                self.read_delta(index, delta)
             }
             "content_block_stop" => {
-                if let Some(block) = index.or(last).and_then(|index| self.blocks.get_mut(&index)) {
+                if let Some(block) = self.blocks.find(index).and_then(|place| self.blocks.get_mut(place)) {
                     block.ended = true;
                 }
                 Ok(())
@@ -146,7 +142,7 @@ impl Stream {
     }
 
     fn read_delta(&mut self, index: Option<u64>, delta: Value<'_>) -> Result<(), Fail> {
-        let block = index.and_then(|index| self.blocks.get_mut(&index));
+        let block = self.blocks.find(index).and_then(|place| self.blocks.get_mut(place));
         let block = block.ok_or_else(|| Fail::form("a `delta` of a block that has not begun"))?;
         let [kind, text, thinking, signature, input, citation] =
             delta.members(["type", "text", "thinking", "signature", "partial_json", "citation"])?;

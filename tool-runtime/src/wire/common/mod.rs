@@ -6,6 +6,7 @@ mod error;
 mod gathered;
 mod ids;
 mod kept;
+mod places;
 mod results;
 mod value;
 
@@ -14,5 +15,6 @@ pub(super) use error::{Fail, reported};
 pub(super) use gathered::{Gathered, mended};
 pub(super) use ids::{Listed, given, id_of, identified, ids};
 pub(super) use kept::Kept;
+pub(super) use places::Places;
 pub(super) use results::{as_text, has_images, images, object, parts_of, text_beside};
 pub(super) use value::Value;

@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{FORMAT, MessageError, cuts_off};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, id_of, identified, ids, mended, reported};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, id_of, identified, ids, mended, reported};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -31,9 +30,7 @@ use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, id_of, identified
 /// ended without `finish_reason` and `[DONE]`, and all if something could not be read.
 #[derive(Clone, Default)]
 pub struct Stream {
-    calls: Vec<Call>,
-    /// The position of the call that an index means now.
-    places: BTreeMap<u64, usize>,
+    calls: Places<Call>,
     text: Gathered,
     extras: Extras,
     ended: bool,
@@ -42,9 +39,8 @@ pub struct Stream {
     kept: Kept,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Call {
-    index: u64,
     id: Option<String>,
     name: Option<String>,
     arguments: Gathered,
@@ -77,7 +73,7 @@ impl Stream {
     pub fn finish(self) -> Vec<ToolCall> {
         let whole = self.ended && !self.broken;
         let cut_off = self.cut_off;
-        let listed = self.in_order().into_iter().map(|call| Listed {
+        let listed = self.calls.in_order().into_iter().map(|call| Listed {
             id: call.id.clone(),
             name: call.name.clone().unwrap_or_default(),
             arguments: call.arguments.clone().into_arguments(),
@@ -89,13 +85,13 @@ impl Stream {
     /// The assistant message for the next request's `messages`, as [`history`](super::history) gives it for a
     /// whole response. What else came with the pieces (`reasoning_content`, `extra_content`) is in it.
     pub fn history(&self) -> String {
+        let calls = self.calls.in_order();
         let mut json = String::from(r#"{"role":"assistant","content":"#);
         match self.text.as_str() {
-            "" => json.push_str("null"),
+            "" if !calls.is_empty() => json.push_str("null"),
             text => write_string(&mut json, text),
         }
         self.extras.write(&mut json);
-        let calls = self.in_order();
         let given: Vec<Option<&str>> = calls.iter().map(|call| call.id.as_deref()).collect();
         for (index, (call, id)) in calls.iter().zip(ids(&given)).enumerate() {
             json.push_str(if index == 0 { r#","tool_calls":[{"id":"# } else { r#",{"id":"# });
@@ -110,12 +106,6 @@ impl Stream {
         }
         json.push_str(if calls.is_empty() { "}" } else { "]}" });
         json
-    }
-
-    fn in_order(&self) -> Vec<&Call> {
-        let mut calls: Vec<&Call> = self.calls.iter().collect();
-        calls.sort_by_key(|call| call.index);
-        calls
     }
 
     fn read(&mut self, data: &str) -> Result<(), Fail> {
@@ -144,7 +134,8 @@ impl Stream {
             if let Some(delta) = delta {
                 self.read_delta(delta)?;
             }
-            if let Some(reason) = stopped {
+            // Some servers say "" as long as it goes on.
+            if let Some(reason) = stopped.filter(|reason| !reason.is("")) {
                 self.ended = true;
                 self.cut_off |= cuts_off(reason);
             }
@@ -176,25 +167,15 @@ impl Stream {
         let name = name.and_then(Value::text).filter(|name| !name.is_empty());
         // Some servers leave the index out, and some count every call as the first; then a name beside an identifier
         // of its own begins a call.
-        let known = match index.and_then(Value::as_index) {
-            Some(index) => self.places.get(&index).copied(),
-            None if name.is_none() => self.calls.len().checked_sub(1),
-            None => None,
-        };
-        let known = known.filter(|&place| {
-            let other = |call: &Call| name.is_some() && id.is_some() && call.id.is_some() && call.id != id;
-            !self.calls.get(place).is_some_and(other)
-        });
+        let index = index.and_then(Value::as_index);
+        let goes_on = |call: &Call| name.is_none() || id.is_none() || call.id.is_none() || call.id == id;
+        let known = if index.is_some() || name.is_none() { self.calls.find(index) } else { None };
+        let known = known.filter(|&place| self.calls.get(place).is_some_and(goes_on));
         let place = match known {
             Some(place) => place,
             None => {
                 self.kept.add(256)?;
-                let place = self.calls.len();
-                let index = index.and_then(Value::as_index).unwrap_or(place as u64);
-                self.places.insert(index, place);
-                let (arguments, extras) = (Gathered::default(), Extras::default());
-                self.calls.push(Call { index, id: None, name: None, arguments, extras });
-                place
+                self.calls.begin(index, Call::default())
             }
         };
         let Some(call) = self.calls.get_mut(place) else { return Ok(()) };

@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{FORMAT, MessageError, of_response};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, id_of, identified, ids, mended, reported};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, id_of, identified, ids, mended, reported};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -32,7 +31,7 @@ use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, id_of, identified
 #[derive(Clone, Default)]
 pub struct Stream {
     /// By their place in the output.
-    items: BTreeMap<u64, Item>,
+    items: Places<Item>,
     text: Gathered,
     cut_off: bool,
     broken: bool,
@@ -41,8 +40,9 @@ pub struct Stream {
 
 #[derive(Clone, Default)]
 struct Item {
-    /// As it came, once it is done.
-    done: Option<String>,
+    done: bool,
+    /// As it came when it was done.
+    raw: Option<String>,
     call: Option<Call>,
     /// Of a message.
     text: Gathered,
@@ -80,11 +80,11 @@ impl Stream {
 
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
-        let calls = self.items.into_values().filter_map(|item| item.call);
+        let calls = self.items.in_order().into_iter().filter_map(|item| item.call.as_ref());
         let listed = calls.map(|call| Listed {
-            id: call.id,
-            name: call.name,
-            arguments: call.arguments.into_arguments(),
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone().into_arguments(),
             truncated: !call.ended || self.broken,
         });
         identified(listed.collect(), self.cut_off)
@@ -93,18 +93,19 @@ impl Stream {
     /// The items for the next request's `input`, as one JSON array, as [`history`](super::history) gives it for a whole
     /// response. Items as they came, and those calls and messages whose end did not come as far as they got.
     pub fn history(&self) -> String {
+        let items = self.items.in_order();
         let given: Vec<Option<&str>> =
-            self.items.values().filter_map(|item| item.call.as_ref()).map(|call| call.id.as_deref()).collect();
+            items.iter().filter_map(|item| item.call.as_ref()).map(|call| call.id.as_deref()).collect();
         let mut ids = ids(&given).into_iter();
         let mut json = String::from("[");
-        for item in self.items.values() {
+        for item in items {
             let id = item.call.as_ref().and_then(|_| ids.next()).unwrap_or_default();
             let before = json.len();
             if before > 1 {
                 json.push(',');
             }
             match item {
-                Item { done: Some(done), .. } => json.push_str(&mended(done)),
+                Item { raw: Some(raw), .. } => json.push_str(&mended(raw)),
                 Item { call: Some(call), .. } => {
                     json.push_str(r#"{"type":"function_call","call_id":"#);
                     write_string(&mut json, &id);
@@ -165,8 +166,13 @@ impl Stream {
                 let piece = delta.and_then(Value::escaped).unwrap_or_default();
                 self.kept.add(2 * piece.len())?;
                 self.text.push_escaped(piece);
-                let index = index.or_else(|| self.items.keys().next_back().copied()).unwrap_or(0);
-                self.items.entry(index).or_default().text.push_escaped(piece);
+                let place = match self.items.find(index) {
+                    Some(place) => place,
+                    None => self.begin(index)?,
+                };
+                if let Some(item) = self.items.get_mut(place) {
+                    item.text.push_escaped(piece);
+                }
                 Ok(())
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
@@ -183,29 +189,42 @@ impl Stream {
         }
     }
 
-    /// The call at a place, or the last one.
+    /// The call at an index, or the last one.
     fn call(&mut self, index: Option<u64>) -> Option<&mut Call> {
-        match index {
-            Some(index) => self.items.get_mut(&index)?.call.as_mut(),
-            None => self.items.values_mut().next_back()?.call.as_mut(),
-        }
+        let place = self.items.find(index)?;
+        self.items.get_mut(place)?.call.as_mut()
+    }
+
+    fn begin(&mut self, index: Option<u64>) -> Result<usize, Fail> {
+        self.kept.add(256)?;
+        Ok(self.items.begin(index, Item::default()))
     }
 
     fn read_item(&mut self, index: Option<u64>, item: Option<Value<'_>>, done: bool) -> Result<(), Fail> {
         let item = item.filter(|item| item.is_object()).ok_or_else(|| Fail::form("has no `item`"))?;
         let [kind, call_id, name, arguments, status] =
             item.members(["type", "call_id", "name", "arguments", "status"])?;
-        self.kept.add(256 + item.raw().len() * if done { 2 } else { 1 })?;
-        let last = self.items.keys().next_back();
-        let index = index.or_else(|| last.map(|last| if done { *last } else { last + 1 })).unwrap_or(0);
-        let entry = self.items.entry(index).or_default();
+        self.kept.add(2 * item.raw().len())?;
+        // What is done is what was begun, unless a server counts everything as the first.
+        let id = call_id.and_then(id_of);
+        let same = |begun: &Item| {
+            let other = begun.call.as_ref().is_some_and(|call| call.id.is_some() && id.is_some() && call.id != id);
+            done && !begun.done && !other
+        };
+        let known = self.items.find(index).filter(|&place| self.items.get(place).is_some_and(same));
+        let place = match known {
+            Some(place) => place,
+            None => self.begin(index)?,
+        };
+        let Some(entry) = self.items.get_mut(place) else { return Ok(()) };
+        entry.done = done;
         if !kind.is_some_and(|kind| kind.is("function_call")) {
-            entry.done = done.then(|| item.raw().to_owned());
+            entry.raw = done.then(|| item.raw().to_owned());
             return Ok(());
         }
         let call = entry.call.get_or_insert_default();
-        if let Some(id) = call_id.and_then(id_of) {
-            call.id = Some(id);
+        if id.is_some() {
+            call.id = id;
         }
         if let Some(name) = name.and_then(Value::text) {
             call.name = name;
@@ -214,7 +233,7 @@ impl Stream {
         let whole = call.set_arguments(arguments) && call.id.is_some();
         if done {
             call.ended = status.is_none_or(|status| status.is("completed"));
-            entry.done = whole.then(|| item.raw().to_owned());
+            entry.raw = whole.then(|| item.raw().to_owned());
         }
         Ok(())
     }
