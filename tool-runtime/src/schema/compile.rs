@@ -656,7 +656,7 @@ fn marks_of(schema: &Json) -> Marks {
 }
 
 /// `%25` and the like in the fragment of a reference.
-fn percent_decode(text: &str) -> String {
+pub(crate) fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

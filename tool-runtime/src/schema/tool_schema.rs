@@ -75,6 +75,11 @@ impl ToolSchema {
         &self.fields.parameters_text
     }
 
+    #[allow(dead_code, reason = "for `wire`, of which a build may have nothing")]
+    pub(crate) fn parameters_json(&self) -> &Json {
+        &self.fields.parameters
+    }
+
     /// The tool is offered only once the model has searched for it.
     pub fn defer(&self) -> bool {
         self.fields.defer

@@ -30,6 +30,7 @@ mod common;
 
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+pub mod export;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(feature = "ollama")]

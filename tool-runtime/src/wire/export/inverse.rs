@@ -1,0 +1,416 @@
+//! A provider's arguments → those of the schema, and back.
+//!
+//! Follows the *full* schema, not what was exported: there each member's own name is known, whether
+//! it may be absent, and which objects are open, whose keys are data and never renamed.
+
+use std::collections::HashMap;
+
+use super::dialect::Dialect;
+use super::merge::names;
+use super::names::Rule;
+use crate::schema::json::Json;
+use crate::schema::{JsonPath, Segment, percent_decode};
+
+/// How arguments of one tool are brought back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Inverse {
+    nodes: Vec<Node>,
+    /// A property has another name, or stands for its absence by `null`.
+    renames: bool,
+    nulls: bool,
+}
+
+/// What is known of the values at one place of the schema.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    members: Vec<Member>,
+    /// Of members that aren't declared.
+    further: Vec<usize>,
+    prefix: Vec<usize>,
+    items: Option<usize>,
+    /// Schemas that apply too.
+    parts: Vec<usize>,
+    /// Schemas of which one applies.
+    forms: Vec<usize>,
+    required: Vec<String>,
+    closed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    name: String,
+    wire: String,
+    node: usize,
+    /// `null` is no value of its own, and the member may be left out.
+    null_is_absence: bool,
+    optional: bool,
+    constant: Option<Json>,
+}
+
+/// Which way names are changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    In,
+    Out,
+}
+
+/// A property whose wire name another one has.
+#[derive(Debug)]
+pub(crate) struct Taken(pub(crate) String);
+
+const ROOT: usize = 0;
+
+impl Inverse {
+    /// # Errors
+    /// If two properties would have one name.
+    pub(crate) fn of(schema: &Json, dialect: &Dialect) -> Result<Self, Taken> {
+        let mut builder = Builder { document: schema, keys: dialect.keys, known: HashMap::new(), nodes: Vec::new() };
+        builder.node(schema, "", 0);
+        let nodes = builder.nodes;
+        let members = || nodes.iter().flat_map(|node| &node.members);
+        let renamed: HashMap<&str, &str> = members()
+            .filter(|member| member.name != member.wire)
+            .map(|member| (member.wire.as_str(), member.name.as_str()))
+            .collect();
+        let clash = members().find(|member| renamed.get(member.wire.as_str()).is_some_and(|name| *name != member.name));
+        if let Some(member) = clash {
+            return Err(Taken(member.name.clone()));
+        }
+        let renames = !renamed.is_empty();
+        Ok(Inverse { renames, nulls: dialect.all_required, nodes })
+    }
+
+    /// The properties that have other names, each with its wire name.
+    pub(crate) fn renamed(&self) -> Vec<(String, String)> {
+        let all = self.nodes.iter().flat_map(|node| &node.members).filter(|member| member.name != member.wire);
+        let mut all: Vec<_> = all.map(|member| (member.name.clone(), member.wire.clone())).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// `None` where nothing changes, or where the text can't be read, which is said when it is accepted.
+    pub(crate) fn restore(&self, text: &str) -> Option<String> {
+        self.change(text, Way::In)
+    }
+
+    /// The other way: arguments as a model would have written them for this provider.
+    pub(crate) fn spell(&self, text: &str) -> Option<String> {
+        self.change(text, Way::Out)
+    }
+
+    fn change(&self, text: &str, way: Way) -> Option<String> {
+        if !(self.renames || self.nulls) || text.trim().is_empty() {
+            return None;
+        }
+        let value = Json::parse(text).ok()?;
+        let mut walk = Walk { inverse: self, way, changed: false };
+        let value = walk.value(value, &self.closure(&[ROOT]));
+        walk.changed.then(|| value.to_string())
+    }
+
+    /// A place in a provider's arguments, by the names of the schema.
+    pub(crate) fn restore_path(&self, path: &JsonPath) -> JsonPath {
+        let mut here = self.closure(&[ROOT]);
+        let mut segments = Vec::new();
+        for segment in path.segments() {
+            let next = match segment {
+                Segment::Key(key) => {
+                    let found = self.members(&here, key, Way::In);
+                    segments
+                        .push(Segment::Key(found.first().map_or_else(|| key.clone(), |member| member.name.clone())));
+                    self.below(&here, &found)
+                }
+                Segment::Index(index) => {
+                    segments.push(segment.clone());
+                    self.elements(&here, *index)
+                }
+            };
+            here = self.closure(&next);
+        }
+        JsonPath::from_segments(segments)
+    }
+
+    /// All nodes that may speak of a value.
+    fn closure(&self, from: &[usize]) -> Vec<usize> {
+        let mut all: Vec<usize> = Vec::new();
+        let mut pending = from.to_vec();
+        while let Some(node) = pending.pop() {
+            if !all.contains(&node) {
+                all.push(node);
+                pending.extend(self.nodes[node].parts.iter().chain(&self.nodes[node].forms));
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    fn members(&self, here: &[usize], key: &str, way: Way) -> Vec<&Member> {
+        let all = || here.iter().flat_map(|node| &self.nodes[*node].members);
+        let wire = |member: &&Member| if way == Way::In { member.wire == key } else { member.name == key };
+        all().filter(wire).collect()
+    }
+
+    fn below(&self, here: &[usize], found: &[&Member]) -> Vec<usize> {
+        if found.is_empty() {
+            here.iter().flat_map(|node| &self.nodes[*node].further).copied().collect()
+        } else {
+            found.iter().map(|member| member.node).collect()
+        }
+    }
+
+    fn elements(&self, here: &[usize], index: usize) -> Vec<usize> {
+        here.iter()
+            .filter_map(|node| {
+                let node = &self.nodes[*node];
+                node.prefix.get(index).copied().or(node.items)
+            })
+            .collect()
+    }
+
+    /// The nodes that speak of this object, with one form of each union: the first that it can have.
+    fn fitting(&self, node: usize, members: &[(String, Json)], seen: &mut Vec<usize>) {
+        if seen.contains(&node) {
+            return;
+        }
+        seen.push(node);
+        let of = &self.nodes[node];
+        of.parts.iter().for_each(|part| self.fitting(*part, members, seen));
+        if let Some(form) = of.forms.iter().find(|form| self.may_have(**form, members, 0)).or(of.forms.first()) {
+            self.fitting(*form, members, seen);
+        }
+    }
+
+    fn may_have(&self, form: usize, members: &[(String, Json)], depth: usize) -> bool {
+        let node = &self.nodes[form];
+        let given = |name: &str| members.iter().find(|(key, _)| key == name);
+        let constants = node.members.iter().all(|member| match (&member.constant, given(&member.name)) {
+            (Some(constant), Some((_, value))) => constant == value,
+            _ => true,
+        });
+        let known = |key: &str| node.members.iter().any(|member| member.name == key);
+        constants
+            && node.required.iter().all(|name| given(name).is_some())
+            && (!node.closed || members.iter().all(|(key, _)| known(key)))
+            && (depth > 16 || node.parts.iter().all(|part| self.may_have(*part, members, depth + 1)))
+            && (depth > 16
+                || node.forms.is_empty()
+                || node.forms.iter().any(|form| self.may_have(*form, members, depth + 1)))
+    }
+}
+
+struct Walk<'a> {
+    inverse: &'a Inverse,
+    way: Way,
+    changed: bool,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, value: Json, here: &[usize]) -> Json {
+        if here.is_empty() {
+            return value;
+        }
+        match value {
+            Json::Object(members) => self.object(members, here),
+            Json::Array(elements) => Json::Array(
+                elements
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, element)| {
+                        let inner = self.inverse.closure(&self.inverse.elements(here, index));
+                        self.value(element, &inner)
+                    })
+                    .collect(),
+            ),
+            value => value,
+        }
+    }
+
+    fn object(&mut self, members: Vec<(String, Json)>, here: &[usize]) -> Json {
+        let inverse = self.inverse;
+        let absent = if self.way == Way::Out && inverse.nulls { self.absent(&members, here) } else { Vec::new() };
+        let mut out = Vec::new();
+        for (key, value) in members {
+            let found = inverse.members(here, &key, self.way);
+            if self.way == Way::In
+                && inverse.nulls
+                && value == Json::Null
+                && !found.is_empty()
+                && found.iter().all(|member| member.null_is_absence)
+            {
+                self.changed = true;
+                continue;
+            }
+            let name = found.first().map_or(&key, |member| match self.way {
+                Way::In => &member.name,
+                Way::Out => &member.wire,
+            });
+            self.changed |= *name != key;
+            let name = name.clone();
+            let inner = inverse.closure(&inverse.below(here, &found));
+            out.push((name, self.value(value, &inner)));
+        }
+        for name in absent {
+            self.changed = true;
+            out.push((name, Json::Null));
+        }
+        Json::Object(out)
+    }
+
+    /// What has to be given though it may be left out.
+    fn absent(&self, members: &[(String, Json)], here: &[usize]) -> Vec<String> {
+        let inverse = self.inverse;
+        let mut fitting = Vec::new();
+        // Of those that nothing here leads to, forms are chosen below.
+        let led: Vec<usize> = here
+            .iter()
+            .flat_map(|node| inverse.nodes[*node].parts.iter().chain(&inverse.nodes[*node].forms))
+            .copied()
+            .collect();
+        let tops: Vec<usize> = here.iter().copied().filter(|node| !led.contains(node)).collect();
+        let tops = if tops.is_empty() { here.to_vec() } else { tops };
+        let chosen = match tops.iter().find(|top| inverse.may_have(**top, members, 0)) {
+            Some(top) => vec![*top],
+            None => tops,
+        };
+        chosen.into_iter().for_each(|top| inverse.fitting(top, members, &mut fitting));
+        let mut absent: Vec<String> = Vec::new();
+        for node in fitting {
+            for member in &inverse.nodes[node].members {
+                let given = members.iter().any(|(key, _)| *key == member.name);
+                if member.optional && !given && !absent.contains(&member.wire) {
+                    absent.push(member.wire.clone());
+                }
+            }
+        }
+        absent
+    }
+}
+
+struct Builder<'a> {
+    document: &'a Json,
+    keys: Option<Rule>,
+    /// Nodes by pointer.
+    known: HashMap<String, usize>,
+    nodes: Vec<Node>,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, schema: &Json, pointer: &str, depth: usize) -> usize {
+        if let Some(&node) = self.known.get(pointer) {
+            return node;
+        }
+        let at = self.nodes.len();
+        self.known.insert(pointer.to_owned(), at);
+        self.nodes.push(Node::default());
+        if depth > crate::schema::MAX_DEPTH {
+            return at;
+        }
+        let mut node = Node::default();
+        if let Some((target, content)) = self.resolve(schema) {
+            node.parts.push(self.node(&content, &target, depth + 1));
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for (index, part) in schema.get(keyword).and_then(Json::as_array).unwrap_or_default().iter().enumerate() {
+                let inner = self.node(part, &format!("{pointer}/{keyword}/{index}"), depth + 1);
+                if keyword == "allOf" { &mut node.parts } else { &mut node.forms }.push(inner);
+            }
+        }
+        let required = schema.get("required").and_then(Json::as_array).unwrap_or_default();
+        node.required = required.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+        for (name, inner) in schema.get("properties").and_then(Json::as_object).unwrap_or_default() {
+            let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+            let optional = !node.required.contains(name);
+            let constant = match (inner.get("const"), inner.get("enum").and_then(Json::as_array)) {
+                (Some(constant), _) => Some(constant.clone()),
+                (None, Some([constant])) => Some(constant.clone()),
+                _ => None,
+            };
+            node.members.push(Member {
+                name: name.clone(),
+                wire: self.keys.map_or_else(|| name.clone(), |rule| rule.spell(name).into_owned()),
+                node: self.node(inner, &place, depth + 1),
+                null_is_absence: optional && !self.takes_null(inner, 0),
+                optional,
+                constant,
+            });
+        }
+        for name in node.required.clone() {
+            // Required, and of the kind of further members; its name is the schema's all the same.
+            if !node.members.iter().any(|member| member.name == name)
+                && let Some(rule) = self.keys
+                && !rule.is_legal(&name)
+            {
+                let further = self.further(schema, pointer, depth);
+                let inner = further.first().copied();
+                let inner =
+                    inner.unwrap_or_else(|| self.node(&Json::Bool(true), &format!("{pointer}/required/{name}"), depth));
+                let wire = rule.spell(&name).into_owned();
+                node.members.push(Member {
+                    name,
+                    wire,
+                    node: inner,
+                    null_is_absence: false,
+                    optional: false,
+                    constant: None,
+                });
+            }
+        }
+        node.further = self.further(schema, pointer, depth);
+        node.closed =
+            schema.get("additionalProperties") == Some(&Json::Bool(false)) && schema.get("patternProperties").is_none();
+        for keyword in ["prefixItems", "items"] {
+            for (index, inner) in schema.get(keyword).and_then(Json::as_array).unwrap_or_default().iter().enumerate() {
+                node.prefix.push(self.node(inner, &format!("{pointer}/{keyword}/{index}"), depth + 1));
+            }
+        }
+        for keyword in ["additionalItems", "items"] {
+            if let Some(inner @ Json::Object(_)) = schema.get(keyword) {
+                node.items = Some(self.node(inner, &format!("{pointer}/{keyword}"), depth + 1));
+            }
+        }
+        self.nodes[at] = node;
+        at
+    }
+
+    fn further(&mut self, schema: &Json, pointer: &str, depth: usize) -> Vec<usize> {
+        let mut further = Vec::new();
+        for keyword in ["additionalProperties", "unevaluatedProperties"] {
+            if let Some(inner @ Json::Object(_)) = schema.get(keyword) {
+                further.push(self.node(inner, &format!("{pointer}/{keyword}"), depth + 1));
+            }
+        }
+        for (pattern, inner) in schema.get("patternProperties").and_then(Json::as_object).unwrap_or_default() {
+            let place = format!("{pointer}/patternProperties/{}", pattern.replace('~', "~0").replace('/', "~1"));
+            further.push(self.node(inner, &place, depth + 1));
+        }
+        further
+    }
+
+    fn resolve(&self, schema: &Json) -> Option<(String, Json)> {
+        let target = percent_decode(schema.get("$ref")?.as_str()?.strip_prefix('#')?);
+        let content = self.document.pointer(&target)?.clone();
+        Some((target, content))
+    }
+
+    /// Is `null` among the values of this schema? Where that isn't plain, it is.
+    fn takes_null(&self, schema: &Json, depth: usize) -> bool {
+        let Json::Object(_) = schema else { return *schema == Json::Bool(true) };
+        if depth > 16 {
+            return true;
+        }
+        let typed = schema.get("type").is_none_or(|types| names(types).iter().any(|name| name == "null"));
+        let listed = schema.get("const").is_none_or(|value| *value == Json::Null)
+            && schema.get("enum").and_then(Json::as_array).is_none_or(|values| values.contains(&Json::Null));
+        let all = |keyword: &str| schema.get(keyword).and_then(Json::as_array).unwrap_or_default();
+        let some = |keyword: &str| {
+            schema.get(keyword).is_none() || all(keyword).iter().any(|form| self.takes_null(form, depth + 1))
+        };
+        typed
+            && listed
+            && all("allOf").iter().all(|part| self.takes_null(part, depth + 1))
+            && some("anyOf")
+            && some("oneOf")
+            && self.resolve(schema).is_none_or(|(_, target)| self.takes_null(&target, depth + 1))
+    }
+}
