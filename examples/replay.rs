@@ -24,11 +24,12 @@ Usage: replay --provider NAME [--policy FILE] [--approve WHO] < MESSAGES
        replay --provider NAME --tools
 
 Reads one JSON document, or one on each line: an assistant message or a whole
-response. Prints, for each, one line: a JSON array of the `role: tool` messages
-that answer its calls.
+response. Prints, for each, one line: a JSON array of the messages that answer its
+calls.
 
 Options:
-  --provider NAME  the format of the messages: openai
+  --provider NAME  the format of the messages: openai (Chat Completions),
+                   openai-responses, anthropic, gemini, ollama
   --policy FILE    rules, as TOML; without them every call may run
   --approve WHO    the answer to whatever the rules ask about: yes, no, or ask,
                    which asks at the terminal; without it nobody is there to ask

@@ -293,7 +293,7 @@ fn replay_declares_its_tools() {
 fn providers_are_found_by_name() {
     assert_eq!(Provider::named("openai"), Some(Provider::OpenAi));
     assert_eq!(Provider::named("nobody"), None);
-    assert_eq!(Provider::names(), "openai");
+    assert_eq!(Provider::names(), "openai, openai-responses, anthropic, gemini, ollama");
 }
 
 #[test]
@@ -414,4 +414,61 @@ fn agent_goes_on_until_the_model_has_nothing_to_call() {
     assert_eq!(summary.turns, 4);
     assert!(screen.text().contains("✗ write_file:"), "{}", screen.text());
     assert!(agent::run(&Model::at("http://127.0.0.1:9/v1", "x", None), "hi", NeverAsk, std::io::sink()).is_err());
+}
+
+#[test]
+fn replay_answers_every_provider_in_its_own_form() {
+    for (name, said, answered) in [
+        (
+            "openai-responses",
+            json!({"status": "completed", "output": [{"type": "function_call", "call_id": "c1", "name": "add", "arguments": "{\"a\":1,\"b\":2}"}]}),
+            json!([{"type": "function_call_output", "call_id": "c1", "output": "3"}]),
+        ),
+        (
+            "anthropic",
+            json!({"role": "assistant", "stop_reason": "tool_use", "content": [
+                {"type": "text", "text": "Let me add."},
+                {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1, "b": 2}},
+                {"type": "tool_use", "id": "t2", "name": "add", "input": {"a": 1, "c": 2}}]}),
+            json!([{"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": "3"},
+                {"type": "tool_result", "tool_use_id": "t2", "is_error": true}]}]),
+        ),
+        (
+            "gemini",
+            json!({"candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"name": "add", "args": {"a": 1, "b": 2}}}]}, "finishReason": "STOP"}]}),
+            json!([{"role": "user", "parts": [{"functionResponse": {"name": "add", "response": {"output": "3"}}}]}]),
+        ),
+        (
+            "ollama",
+            json!({"message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "add", "arguments": {"a": 1, "b": 2}}}]}, "done": true, "done_reason": "stop"}),
+            json!([{"role": "tool", "tool_name": "add", "content": "3"}]),
+        ),
+    ] {
+        let provider = Provider::named(name).unwrap();
+        let (mut out, mut problems) = (Vec::new(), Vec::new());
+        replay::run(provider, Gate::default(), &mut said.to_string().as_bytes(), &mut out, &mut problems).unwrap();
+        assert_eq!(String::from_utf8(problems).unwrap(), "", "{name}");
+        let messages: Value = serde_json::from_slice(&out).unwrap();
+        assert!(holds(&messages, &answered), "{name}: {messages}");
+        // And what it is shown of the tools is JSON with all of them in it.
+        let declared = replay::declarations(provider).unwrap();
+        serde_json::from_str::<Value>(&declared).unwrap();
+        for tool in ["add", "draw", "find_flights", "store_put"] {
+            assert!(declared.contains(&format!("\"{tool}\"")), "{name}: {tool}");
+        }
+    }
+}
+
+/// Is all that is expected there? There may be more.
+fn holds(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Object(found), Value::Object(expected)) => {
+            expected.iter().all(|(key, value)| found.get(key).is_some_and(|found| holds(found, value)))
+        }
+        (Value::Array(found), Value::Array(expected)) => {
+            found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| holds(found, expected))
+        }
+        (found, expected) => found == expected,
+    }
 }

@@ -9,7 +9,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use model::Model;
-use tool_runtime::wire::openai_chat::{self, Declarations};
+use tool_runtime::wire::export::{Export, Provider};
+use tool_runtime::wire::openai_chat;
 use tool_runtime::{Approver, CallFacts, Decision, Event, EventKind, Harness, Progress, Repeats};
 
 /// What is said where nobody says anything else.
@@ -66,7 +67,8 @@ async fn play(
 ) -> Result<Summary, Box<dyn Error>> {
     let registry = tools::registry()?;
     // Made once: the same bytes go out with every request.
-    let declarations = Declarations::of(registry.schemas()).to_json();
+    let export = Export::new(Provider::OpenAiChat, registry.schemas());
+    let declarations = export.to_json();
     let bars = screen.clone();
     let repeats = Repeats::after([3, 5])?;
     let harness = Harness::new(registry, policy).approver(approver).repeats(repeats).observer(move |event: &Event| {
@@ -94,7 +96,10 @@ async fn play(
         for call in &calls {
             screen.write(&format!("  calls {} {}\n", call.name(), call.arguments().to_string_lossy()));
         }
+        // From the provider's names to the host's, and back.
+        let calls: Vec<_> = calls.into_iter().map(|call| export.restore(call)).collect();
         let results = harness.run(calls).await;
+        let results: Vec<_> = results.iter().map(|result| export.in_wire_words(result)).collect();
         for result in &results {
             let mark = if result.is_error() { "✗" } else { "✓" };
             screen.write(&format!("  {mark} {}: {}\n", result.name(), result.text()));

@@ -7,7 +7,8 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use tool_runtime::wire::openai_chat;
+use tool_runtime::wire::export::{Export, Provider as Form};
+use tool_runtime::wire::{anthropic, gemini, ollama, openai_chat, openai_responses};
 use tool_runtime::{AllowAll, Answer, Approver, BoxFuture, Harness, QuestionSet, Rules};
 
 /// Whose messages are read.
@@ -16,14 +17,39 @@ use tool_runtime::{AllowAll, Answer, Approver, BoxFuture, Harness, QuestionSet, 
 pub enum Provider {
     /// OpenAI's Chat Completions.
     OpenAi,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// Ollama's own chat.
+    Ollama,
 }
 
 impl Provider {
-    const ALL: [(&'static str, Provider); 1] = [("openai", Provider::OpenAi)];
+    const ALL: [(&'static str, Provider); 5] = [
+        ("openai", Provider::OpenAi),
+        ("openai-responses", Provider::OpenAiResponses),
+        ("anthropic", Provider::Anthropic),
+        ("gemini", Provider::Gemini),
+        ("ollama", Provider::Ollama),
+    ];
 
     /// The provider of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider)
+    }
+
+    /// The form in which it is shown tools.
+    fn form(self) -> Form {
+        match self {
+            Provider::OpenAi => Form::OpenAiChat,
+            Provider::OpenAiResponses => Form::OpenAiResponses,
+            Provider::Anthropic => Form::Anthropic,
+            Provider::Gemini => Form::Gemini,
+            Provider::Ollama => Form::Ollama,
+        }
     }
 
     /// All names, for a person to read.
@@ -68,10 +94,7 @@ pub struct Summary {
 /// # Errors
 /// If the tools don't go together, which is a bug of this example.
 pub fn declarations(provider: Provider) -> Result<String, Box<dyn Error>> {
-    let registry = tools::registry()?;
-    match provider {
-        Provider::OpenAi => Ok(openai_chat::Declarations::of(registry.schemas()).to_json()),
-    }
+    Ok(Export::new(provider.form(), tools::registry()?.schemas()).to_json())
 }
 
 /// Do these rules fit the tools?
@@ -105,12 +128,13 @@ pub fn run(
     if let Some(approver) = gate.approver {
         harness = harness.approver(approver);
     }
+    let export = Export::new(provider.form(), harness.registry().schemas());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     let mut summary = Summary::default();
     for (line, document) in documents(&bytes) {
-        match runtime.block_on(answer(&harness, provider, document)) {
+        match runtime.block_on(answer(&harness, &export, provider, document)) {
             Ok(messages) => {
                 summary.answered += 1;
                 writeln!(out, "[{}]", messages.join(","))?;
@@ -125,14 +149,30 @@ pub fn run(
 }
 
 /// The result messages of one message, as JSON.
-async fn answer(harness: &Harness, provider: Provider, document: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
+async fn answer(
+    harness: &Harness,
+    export: &Export,
+    provider: Provider,
+    document: &[u8],
+) -> Result<Vec<String>, Box<dyn Error>> {
     let text = std::str::from_utf8(document)?;
-    match provider {
-        Provider::OpenAi => {
-            let results = harness.run(openai_chat::calls(text)?).await;
-            Ok(openai_chat::messages(&results).iter().map(openai_chat::Message::to_json).collect())
-        }
+    // The same functions, whatever the format.
+    macro_rules! answered {
+        ($format:ident) => {{
+            // From the provider's names to the host's, and back.
+            let calls = $format::calls(text)?.into_iter().map(|call| export.restore(call));
+            let results = harness.run(calls.collect::<Vec<_>>()).await;
+            let results: Vec<_> = results.iter().map(|result| export.in_wire_words(result)).collect();
+            $format::messages(&results).iter().map($format::Message::to_json).collect()
+        }};
     }
+    Ok(match provider {
+        Provider::OpenAi => answered!(openai_chat),
+        Provider::OpenAiResponses => answered!(openai_responses),
+        Provider::Anthropic => answered!(anthropic),
+        Provider::Gemini => answered!(gemini),
+        Provider::Ollama => answered!(ollama),
+    })
 }
 
 /// The documents of the input, with the lines on which they begin: the whole input if it is one, else its lines.
