@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
+use tool_runtime::wire::export::{Export, Provider};
 use tool_runtime::wire::openai_chat::Declarations;
 use tool_runtime::{
     AllowAll, BoxFuture, DynamicTool, Entry, Harness, Ledger, LedgerError, MemoryLedger, Registry, Rule, Rules, Test,
@@ -350,6 +351,24 @@ fn print_ratios() {
     ];
     let found = ratios(&mut declaring, 101);
     println!("ratio declare = {:.2}", found[1]);
+
+    // What a first request costs, and every further one.
+    let export = Export::new(Provider::OpenAiChat, registry.schemas());
+    let mut exporting: Vec<Case<'_>> = vec![
+        (
+            "first",
+            Box::new(|| {
+                black_box(Export::new(Provider::OpenAiChat, registry.schemas()).to_json());
+            }),
+        ),
+        (
+            "again",
+            Box::new(|| {
+                black_box(export.to_json());
+            }),
+        ),
+    ];
+    println!("ratio export = {:.3}", ratios(&mut exporting, 11)[1]);
 }
 
 #[divan::bench]
