@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tool_runtime::wire::export::{Export, Outcome, Provider, Strict, check};
+use tool_runtime::wire::export::{Export, Fit, Provider, Strict, check};
 use tool_runtime::{HostTool, JsonPath, Registry, ToolCall, ToolSchema, tool, tool_type};
 
 use crate::properties::{there_and_back, twice_is_once};
@@ -334,7 +334,7 @@ fn every_form_of_every_schema_is_a_schema_with_a_plain_root() {
             let export = export(form, &tool);
             let exported = &export.tools()[0];
             let Some(parameters) = exported.parameters() else {
-                assert_eq!(form.1, Strict::Require, "{}: {:?}", tool.name(), exported.outcome());
+                assert_eq!(form.1, Strict::Require, "{}: {:?}", tool.name(), exported.fit());
                 continue;
             };
             let schema = parse(parameters);
@@ -358,7 +358,7 @@ fn what_is_lost_is_there() {
         let schema = parse(tool.schema().parameters());
         for form in forms() {
             let export = export(form, &tool);
-            if let Outcome::Widened(losses) = export.tools()[0].outcome() {
+            if let Fit::Widened(losses) = export.tools()[0].fit() {
                 for loss in losses {
                     assert!(JsonPath::from_pointer(&loss.pointer).is_some());
                     let through_reference = loss.pointer.contains("/anyOf/") || loss.pointer.contains("/oneOf/");
@@ -472,7 +472,7 @@ fn strict_forms_are_refused_for_what_is_open_and_for_nothing_else() {
     for tool in all() {
         let refused = |provider| {
             let export = export((provider, Strict::Require), &tool);
-            matches!(export.tools()[0].outcome(), Outcome::Refused(_))
+            matches!(export.tools()[0].fit(), Fit::Refused(_))
         };
         let name = tool.name();
         if name == "bomb" {

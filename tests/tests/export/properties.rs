@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use serde_json::Value;
-use tool_runtime::wire::export::{Outcome, Provider, Strict};
+use tool_runtime::wire::export::{Fit, Provider, Strict};
 use tool_runtime::{HostTool, Registry, ToolCall};
 
 use crate::json::Tree;
@@ -118,7 +118,7 @@ proptest! {
             prop_assert_eq!(exported.to_json(), export(form, &tool).to_json());
             if form.1 == Strict::No {
                 let exported = &exported.tools()[0];
-                prop_assert!(!matches!(exported.outcome(), Outcome::Refused(_)), "{:?}", exported.outcome());
+                prop_assert!(!matches!(exported.fit(), Fit::Refused(_)), "{:?}", exported.fit());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tool_runtime::path::{Acceptance, Loaded, Proposed};
-use tool_runtime::wire::export::{Export, ExportedTool, Outcome, Provider, Strict};
+use tool_runtime::wire::export::{Export, ExportedTool, Fit, Provider, Strict};
 use tool_runtime::{DynamicTool, HostTool, Registry, ToolCall};
 
 /// Every form that a tool can be asked for in.
@@ -28,7 +28,7 @@ pub(crate) fn export((provider, strict): (Provider, Strict), tool: &HostTool) ->
 }
 
 pub(crate) fn is_refused(tool: &ExportedTool) -> bool {
-    matches!(tool.outcome(), Outcome::Refused(_))
+    matches!(tool.fit(), Fit::Refused(_))
 }
 
 /// The canonical text, if the call is accepted.

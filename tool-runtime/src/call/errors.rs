@@ -36,16 +36,21 @@ impl ToolArgsError {
     }
 }
 
-impl fmt::Display for ToolArgsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = format!("The arguments of `{}` were refused, and it did not run.", self.tool);
+impl ToolArgsError {
+    /// What the model reads.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::with_capacity(384);
+        text.push_str("The arguments of `");
+        text.push_str(&self.tool);
+        text.push_str("` were refused, and it did not run.");
         if self.truncated {
             text.push_str(" They were cut off before their end.");
         }
         let mut shown = 0;
         for problem in &self.problems {
             let before = text.len();
-            write!(text, "\n- {problem}")?;
+            // Writing to a string doesn't fail.
+            let _ = write!(text, "\n- {problem}");
             if text.len() > MAX_TEXT - 160 {
                 text.truncate(before);
                 break;
@@ -54,7 +59,7 @@ impl fmt::Display for ToolArgsError {
         }
         let more = self.problems.total() - shown;
         if more > 0 {
-            write!(text, "\n- and {more} more")?;
+            let _ = write!(text, "\n- and {more} more");
         }
         let syntax = self.problems.iter().any(|problem| matches!(problem.what(), What::Syntax { .. }));
         text.push_str(if syntax {
@@ -64,7 +69,13 @@ impl fmt::Display for ToolArgsError {
         } else {
             "\nCorrect them all and call the tool again."
         });
-        f.write_str(&text)
+        text
+    }
+}
+
+impl fmt::Display for ToolArgsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
     }
 }
 

@@ -184,6 +184,6 @@ fn refused(state: Box<State>, problems: Problems) -> Ending {
     } else {
         ToolArgsError::new(state.tool().name(), problems)
     };
-    let end = End::new(Code::InvalidArguments, error.to_string()).with_detail(raw);
+    let end = End::new(Code::InvalidArguments, error.text()).with_detail(raw);
     Ending::of(state, end)
 }

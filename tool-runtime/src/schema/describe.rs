@@ -26,13 +26,22 @@ pub(crate) fn got(raw: &str, secret: bool) -> String {
     }
     let inner = raw.trim();
     let inner = inner.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(inner);
-    if inner.chars().count() > QUOTED {
-        return format!("{kind} of {} characters", inner.chars().count());
+    let characters = inner.chars().count();
+    if characters > QUOTED {
+        return format!("{kind} of {characters} characters");
     }
+    let mut words = String::with_capacity(kind.len() + inner.len() + 24);
+    words.push_str(kind);
+    words.push(' ');
     match kind {
-        "string" => format!("string \"{}\"", text::shown(&Token::unescape(inner, true), QUOTED)),
-        _ => format!("{kind} {inner}"),
+        "string" => {
+            words.push('"');
+            text::push_shown(&mut words, &Token::unescape(inner, inner.contains('\\')), QUOTED);
+            words.push('"');
+        }
+        _ => words.push_str(inner),
     }
+    words
 }
 
 pub(super) fn node(graph: &Graph, node: NodeId) -> String {
@@ -76,39 +85,39 @@ pub(super) fn number(plain: &Plain) -> String {
     let Some(rules) = &plain.number else {
         return kind.to_owned();
     };
-    let mut words = kind.to_owned();
-    words.push_str(&bounds(rules));
+    let mut words = String::with_capacity(64);
+    words.push_str(kind);
+    push_bounds(&mut words, rules);
     if let Some(step) = rules.multiple_of {
-        let _ = write!(words, " that is a multiple of {}", spelt(step));
+        words.push_str(" that is a multiple of ");
+        push_number(&mut words, step);
     }
     words
 }
 
-fn spelt(number: Number) -> String {
+fn push_number(words: &mut String, number: Number) {
     match number {
-        Number::Integer(integer) => itoa::Buffer::new().format(integer).to_owned(),
-        Number::Float(float) => {
-            let mut out = String::new();
-            super::json::write_f64(&mut out, float);
-            out
-        }
+        Number::Integer(integer) => words.push_str(itoa::Buffer::new().format(integer)),
+        Number::Float(float) => super::json::write_f64(words, float),
     }
 }
 
-fn bounds(rules: &NumberRules) -> String {
-    let low = rules
-        .minimum
-        .map(|bound| (spelt(bound), "at least"))
-        .or_else(|| rules.above.map(|bound| (spelt(bound), "more than")));
-    let high = rules
-        .maximum
-        .map(|bound| (spelt(bound), "at most"))
-        .or_else(|| rules.below.map(|bound| (spelt(bound), "less than")));
-    match (low, high) {
-        (Some((low, "at least")), Some((high, "at most"))) => format!(" from {low} to {high}"),
-        (Some((low, above)), Some((high, below))) => format!(" {above} {low} and {below} {high}"),
-        (Some((bound, word)), None) | (None, Some((bound, word))) => format!(" {word} {bound}"),
-        (None, None) => String::new(),
+fn push_bounds(words: &mut String, rules: &NumberRules) {
+    if let (Some(low), Some(high)) = (rules.minimum, rules.maximum) {
+        words.push_str(" from ");
+        push_number(words, low);
+        words.push_str(" to ");
+        push_number(words, high);
+        return;
+    }
+    let low = rules.minimum.map(|bound| ("at least ", bound)).or(rules.above.map(|bound| ("more than ", bound)));
+    let high = rules.maximum.map(|bound| ("at most ", bound)).or(rules.below.map(|bound| ("less than ", bound)));
+    let mut before = " ";
+    for (word, bound) in low.into_iter().chain(high) {
+        words.push_str(before);
+        words.push_str(word);
+        push_number(words, bound);
+        before = " and ";
     }
 }
 

@@ -19,7 +19,14 @@ fn is_deceptive(c: char) -> bool {
 /// `text` on one line, as it may stand between quotes: quotes, control, bidirectional and invisible
 /// characters escaped as `\u{202e}`, and cut to at most `limit` characters of the original.
 pub(crate) fn shown(text: &str, limit: usize) -> String {
-    escaped(text, limit, |c| matches!(c, '"' | '\\'), is_deceptive)
+    let mut out = String::new();
+    push_shown(&mut out, text, limit);
+    out
+}
+
+/// As [`shown`], behind what is there.
+pub(crate) fn push_shown(out: &mut String, text: &str, limit: usize) {
+    push_escaped(out, text, limit, |c| matches!(c, '"' | '\\'), is_deceptive);
 }
 
 /// As [`shown`], but for a text that stands alone: its quotes stay.
@@ -67,7 +74,19 @@ pub(crate) fn letters_in_paths(text: &str) -> Vec<char> {
 }
 
 fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool, is_deceptive: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(text.len().min(limit) + 16);
+    let mut out = String::new();
+    push_escaped(&mut out, text, limit, quotes, is_deceptive);
+    out
+}
+
+fn push_escaped(
+    out: &mut String,
+    text: &str,
+    limit: usize,
+    quotes: impl Fn(char) -> bool,
+    is_deceptive: impl Fn(char) -> bool,
+) {
+    out.reserve(text.len().min(limit) + 16);
     let mut plain = 0;
     for (count, (at, c)) in text.char_indices().enumerate() {
         if matches!(c, ' '..='~') && !quotes(c) && count < limit {
@@ -77,7 +96,7 @@ fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool, is_deceptive
         plain = at + c.len_utf8();
         if count == limit {
             let _ = write!(out, "… ({} characters)", text.chars().count());
-            return out;
+            return;
         }
         match c {
             c if quotes(c) => out.extend(['\\', c]),
@@ -91,7 +110,6 @@ fn escaped(text: &str, limit: usize, quotes: impl Fn(char) -> bool, is_deceptive
         }
     }
     out.push_str(&text[plain..]);
-    out
 }
 
 /// The longest beginning of `text` that has at most `limit` bytes and ends between characters.

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Export, Outcome, Provider, Refusal, Strict};
+use super::{Export, Fit, Provider, Refusal, Strict};
 use crate::schema::{DeclaredTool, ToolSchema, text};
 
 /// What a provider can't say of a tool: see [`check`].
@@ -98,12 +98,12 @@ pub fn check(schemas: impl IntoIterator<Item: DeclaredTool>) -> Vec<Finding> {
                             what,
                         });
                     };
-                    match tool.outcome() {
-                        Outcome::Exact => {}
-                        Outcome::Widened(losses) => {
+                    match tool.fit() {
+                        Fit::Exact => {}
+                        Fit::Widened(losses) => {
                             found(What::Lost(losses.iter().map(|loss| loss.pointer.clone()).collect()));
                         }
-                        Outcome::Refused(refusal) => found(What::Refused(refusal.clone())),
+                        Fit::Refused(refusal) => found(What::Refused(refusal.clone())),
                     }
                     if strict == Strict::No && tool.name() != tool.wire_name() {
                         found(What::Renamed(tool.wire_name().to_owned()));

@@ -4,16 +4,16 @@
 //! one schema that a provider refuses sinks all tools of a request. An [`Export`] brings each tool
 //! into the form of one provider, and says what became of it:
 //!
-//! - [`Exact`](Outcome::Exact): the provider's form allows what the schema allows.
-//! - [`Widened`](Outcome::Widened): it allows more. Each keyword that was lost is in the description, in
+//! - [`Exact`](Fit::Exact): the provider's form allows what the schema allows.
+//! - [`Widened`](Fit::Widened): it allows more. Each keyword that was lost is in the description, in
 //!   words, and on a list. Accepting still asks for all of it.
-//! - [`Refused`](Outcome::Refused): there is no form. The tool is not declared, and all others are.
+//! - [`Refused`](Fit::Refused): there is no form. The tool is not declared, and all others are.
 //!
 //! Names that a provider doesn't take are spelt differently, and a strict form may ask for members that
 //! can be left out. [`Export::restore`] brings a call back, before it is resolved and accepted:
 //!
 //! ```
-//! use tool_runtime::wire::export::{Export, Outcome, Provider, Strict};
+//! use tool_runtime::wire::export::{Export, Fit, Provider, Strict};
 //! use tool_runtime::{ToolCall, tool};
 //!
 //! /// Lists what is there.
@@ -27,7 +27,7 @@
 //! }
 //!
 //! let export = Export::with(Provider::OpenAiChat).strict(Strict::Prefer).tools([ListTool::schema()]);
-//! assert_eq!(export.tools()[0].outcome(), Outcome::Exact);
+//! assert_eq!(export.tools()[0].fit(), Fit::Exact);
 //! assert!(export.to_json().contains(r#""limit":{"type":["integer","null"]"#));
 //!
 //! let call = export.restore(ToolCall::new("call_1", "list", r#"{"limit":null}"#));
@@ -347,10 +347,10 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What became of a tool.
+/// How a tool fits into a provider's form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome<'a> {
+pub enum Fit<'a> {
     /// Declared, and nothing is lost.
     Exact,
     /// Declared, and this is said in words alone.
@@ -389,12 +389,12 @@ impl ExportedTool {
         &self.wire_name
     }
 
-    /// What became of it.
-    pub fn outcome(&self) -> Outcome<'_> {
+    /// How it fits.
+    pub fn fit(&self) -> Fit<'_> {
         match &self.made {
-            Ok(made) if made.losses.is_empty() => Outcome::Exact,
-            Ok(made) => Outcome::Widened(&made.losses),
-            Err(refusal) => Outcome::Refused(refusal),
+            Ok(made) if made.losses.is_empty() => Fit::Exact,
+            Ok(made) => Fit::Widened(&made.losses),
+            Err(refusal) => Fit::Refused(refusal),
         }
     }
 

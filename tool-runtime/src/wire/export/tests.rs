@@ -219,7 +219,7 @@ fn b27_maps_have_no_strict_form_and_gemini_says_them_in_json_schema() {
         r#"{"type":"object","properties":{"p":{"type":"object","additionalProperties":{"type":"integer"}}}}"#,
     );
     let export = Export::new(Provider::Gemini, [&schema]);
-    assert_eq!(export.tools()[0].outcome(), Outcome::Exact);
+    assert_eq!(export.tools()[0].fit(), Fit::Exact);
     assert!(export.to_json().contains(r#""parametersJsonSchema":{"type":"object""#));
     // A closed object is one without a word.
     assert_eq!(
@@ -250,7 +250,7 @@ fn b23_any_json_is_an_empty_schema_and_has_no_strict_form() {
     }
     let schema = tool("set", r#"{"type":"object","properties":{"value":{}}}"#);
     let export = Export::new(Provider::Gemini, [&schema]);
-    assert!(export.to_json().contains("parametersJsonSchema") && export.tools()[0].outcome() == Outcome::Exact);
+    assert!(export.to_json().contains("parametersJsonSchema") && export.tools()[0].fit() == Fit::Exact);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn b50_in_strict_openai_what_may_be_absent_is_null() {
             r#""$defs":{"P":{"type":"object","properties":{"x":{"type":["integer","null"]}},"required":["x"],"additionalProperties":false}}}"#
         )
     );
-    assert_eq!(export.tools()[0].outcome(), Outcome::Exact);
+    assert_eq!(export.tools()[0].fit(), Fit::Exact);
     let call = export.restore(ToolCall::new("c", "s", r#"{"q":"a","limit":null,"tag":null,"at":{"x":null}}"#));
     // `null` of `tag` is a value of its own; whether it is another than absence, accepting knows.
     assert_eq!(call.arguments().to_string_lossy(), r#"{"q":"a","tag":null,"at":{}}"#);
@@ -289,7 +289,7 @@ fn strict_is_preferred_or_required_of_each_tool_alone() {
     assert_eq!(export.tools()[1].closed(), [""]);
     assert_eq!(export.to_json().matches(r#""strict":true"#).count(), 1);
     let export = Export::with(Provider::OpenAiChat).strict(Strict::Require).tools(&tools);
-    assert!(matches!(export.tools()[0].outcome(), Outcome::Refused(_)));
+    assert!(matches!(export.tools()[0].fit(), Fit::Refused(_)));
     assert!(!export.to_json().contains("\"map\"") && export.to_json().contains("\"one\""));
     let export = Export::with(Provider::Ollama).strict(Strict::Require).tools(&tools);
     assert_eq!(export.to_json(), "[]");
@@ -344,9 +344,7 @@ fn b21_a_root_of_several_forms_is_one_object() {
     for other in [r#"{"type":"string"}"#, r#"{"enum":["a"]}"#, r#"{"anyOf":[{"type":"string"}]}"#] {
         for &provider in Provider::all() {
             let export = Export::new(provider, [tool("t", other)]);
-            assert!(
-                matches!(export.tools()[0].outcome(), Outcome::Refused(refusal) if refusal.reason == Reason::NotAnObject)
-            );
+            assert!(matches!(export.tools()[0].fit(), Fit::Refused(refusal) if refusal.reason == Reason::NotAnObject));
         }
     }
 }
@@ -382,7 +380,7 @@ fn b20_recursion_is_kept_cut_or_refused() {
         for &provider in Provider::all() {
             let export =
                 Export::new(provider, [tool("t", schema), tool("ping", r#"{"type":"object","properties":{}}"#)]);
-            assert!(!matches!(export.tools()[0].outcome(), Outcome::Refused(_)), "{provider}");
+            assert!(!matches!(export.tools()[0].fit(), Fit::Refused(_)), "{provider}");
             assert!(export.to_json().contains("\"ping\""));
         }
     }
@@ -467,7 +465,7 @@ fn two_keys_are_never_one() {
     );
     let export = Export::new(Provider::Gemini, [both]);
     assert!(
-        matches!(export.tools()[0].outcome(), Outcome::Refused(refusal) if matches!(refusal.reason, Reason::KeyTaken { .. }))
+        matches!(export.tools()[0].fit(), Fit::Refused(refusal) if matches!(refusal.reason, Reason::KeyTaken { .. }))
     );
 }
 
@@ -491,7 +489,7 @@ fn b31_names_are_spelt_and_come_back() {
     let spelt = Export::new(Provider::OpenAiChat, &tools).wire_name("ns:act").unwrap().to_owned();
     let export = Export::new(Provider::OpenAiChat, [tool(&spelt, none), tool("ns:act", none)]);
     assert!(
-        matches!(export.tools()[1].outcome(), Outcome::Refused(refusal) if refusal.reason == Reason::NameTaken { by: spelt.clone() })
+        matches!(export.tools()[1].fit(), Fit::Refused(refusal) if refusal.reason == Reason::NameTaken { by: spelt.clone() })
     );
     assert_eq!(export.restore(ToolCall::new("c", &spelt, "{}")).name(), spelt);
 }
