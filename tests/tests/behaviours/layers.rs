@@ -233,3 +233,18 @@ async fn layers_nest_in_the_order_in_which_they_were_put() {
     assert_eq!(results[0].text(), "hello");
     assert_eq!(log.take(), ["outer in", "inner in", "inner out", "outer out"]);
 }
+
+#[tokio::test]
+async fn spans_without_an_end_are_no_bounds() {
+    let (registry, log) = logged([WaitsTool::host().with_timeout(Duration::MAX)]);
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        millis(10).await;
+        cancel.cancel();
+    });
+    let harness = Harness::new(registry, AllowAll).grace(Duration::MAX).layer(Retry(Log::default()));
+    let settled = harness.run_settled([ToolCall::new("1", "waits", "")], Some(token)).await;
+    assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
+    assert_eq!(log.take(), ["began", "told"]);
+}

@@ -273,3 +273,29 @@ async fn d57_caps_are_for_the_outer_call() {
     let harness = Harness::new(registry, AllowAll).result_cap(100);
     assert_eq!(harness.run([ToolCall::new("1", "counts", "")]).await[0].text(), "10000");
 }
+
+/// Never ends.
+#[tool]
+async fn endless() -> u8 {
+    std::future::pending().await
+}
+
+/// Leaves a call behind.
+#[tool]
+async fn leaves(#[host] cx: &CallContext) -> String {
+    drop(tokio::spawn(cx.call("endless", "")));
+    tokio::task::yield_now().await;
+    "left".to_owned()
+}
+
+#[test]
+fn d56_also_where_there_are_no_timers() {
+    let registry =
+        Registry::builder().tools([EndlessTool::host(), LeavesTool::host()]).build().expect("the tools are sound");
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let results = runtime.block_on(harness.run([ToolCall::new("c", "leaves", "")]));
+    assert_eq!(results[0].text(), "left");
+    assert_eq!(lines(&ledger), ["verdict c", "verdict c/1", "end c/1 cancelled", "end c ok"]);
+}

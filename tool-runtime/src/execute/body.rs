@@ -276,3 +276,11 @@ pub(crate) fn timers() -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Waits so long, or for ever where nobody can make a timer.
+pub(super) async fn pause(span: Duration) {
+    match timers() {
+        Ok(()) => tokio::time::sleep(span).await,
+        Err(_) => std::future::pending().await,
+    }
+}

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::body::{Ended, timers};
+use super::body::{Ended, pause, timers};
 use super::one_call::OneCall;
+use super::race;
 use crate::BoxFuture;
 use crate::call::{CallId, Code, Content};
 use crate::gate::Arguments;
@@ -245,34 +246,26 @@ pub(super) async fn run_layered(
 async fn bounded(call: &OneCall<'_>, running: BoxFuture<'_, Ran>, token: Option<&CancellationToken>) -> Option<Ran> {
     /// Time for a body to come to its own end first.
     const SLACK: Duration = Duration::from_millis(20);
-    let slack = call.grace + SLACK;
-    let has_timers = timers().is_ok();
+    let slack = call.grace.saturating_add(SLACK);
     let deadline = async {
         match call.budget {
-            Some(budget) if has_timers => {
-                tokio::time::sleep((budget + slack).saturating_sub(call.begun.elapsed())).await;
-            }
-            _ => std::future::pending().await,
+            Some(budget) => pause(budget.saturating_add(slack).saturating_sub(call.begun.elapsed())).await,
+            None => std::future::pending().await,
         }
     };
     let stopped = async {
         match token {
             Some(token) => {
                 token.cancelled().await;
-                if has_timers {
-                    tokio::time::sleep(slack).await;
+                if timers().is_ok() {
+                    pause(slack).await;
                 }
             }
             None => std::future::pending().await,
         }
     };
-    let (mut running, mut deadline, mut stopped) = (running, std::pin::pin!(deadline), std::pin::pin!(stopped));
-    std::future::poll_fn(|task| {
-        if let std::task::Poll::Ready(ran) = running.as_mut().poll(task) {
-            return std::task::Poll::Ready(Some(ran));
-        }
-        let over = deadline.as_mut().poll(task).is_ready() || stopped.as_mut().poll(task).is_ready();
-        if over { std::task::Poll::Ready(None) } else { std::task::Poll::Pending }
+    race(running, async {
+        race(deadline, stopped).await;
     })
     .await
 }

@@ -21,11 +21,16 @@ pub(crate) use schedule::schedule;
 /// Waits for a future, but no longer than until the token is cancelled. `None`: it was.
 pub(crate) async fn until<F: Future>(token: Option<&CancellationToken>, future: F) -> Option<F::Output> {
     let Some(token) = token else { return Some(future.await) };
-    let (mut future, mut cancelled) = (pin!(future), pin!(token.cancelled()));
-    // The future first: what is done already is not undone.
+    race(future, token.cancelled()).await
+}
+
+/// Waits for a future, but no longer than for another one. `None`: the other one ended first. What
+/// is done already is not undone: the first is asked first.
+async fn race<F: Future>(future: F, other: impl Future<Output = ()>) -> Option<F::Output> {
+    let (mut future, mut other) = (pin!(future), pin!(other));
     poll_fn(|task| match future.as_mut().poll(task) {
         Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => cancelled.as_mut().poll(task).map(|()| None),
+        Poll::Pending => other.as_mut().poll(task).map(|()| None),
     })
     .await
 }

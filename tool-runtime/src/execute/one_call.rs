@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::abandoned::Abandoned;
-use super::body::{Blocking, Ended, Limits, run_body};
+use super::body::{Blocking, Ended, Limits, pause, run_body};
 use super::layer::{Layer, run_layered};
+use super::race;
 use crate::call::CallId;
 use crate::tool::{Body, CallContext, ErasedArgs, HostState, HostTool, Left, Lineage, Surroundings};
 
@@ -75,7 +76,10 @@ impl OneCall<'_> {
         };
         let body = Body { args, cx: cx.clone() };
         let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;
-        cx.finish(self.grace).await;
+        if let Some(children) = cx.finish() {
+            // What is left is run by somebody else's task, and comes to its own end soon.
+            race(children.drained(), pause(self.grace.saturating_mul(2))).await;
+        }
         if let Some(Left { asides, card_data }) = cx.take_left() {
             let mut left = self.left();
             left.asides.extend(asides);

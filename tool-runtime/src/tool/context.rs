@@ -1,12 +1,9 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::future::{Future as _, poll_fn};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
@@ -200,24 +197,13 @@ impl CallContext {
         Arc::clone(around).call(sub)
     }
 
-    /// Its body has ended: the calls that it has made are stopped, and no more are taken.
-    pub(crate) async fn finish(&self, grace: Duration) {
+    /// Its body has ended: the calls that it has made are stopped, and no more are taken. Gives those
+    /// calls, if it has made any.
+    pub(crate) fn finish(&self) -> Option<&Children> {
         self.0.is_over.store(true, Ordering::Release);
-        let Some(children) = self.0.children.get() else { return };
+        let children = self.0.children.get()?;
         self.cancel();
-        // What is left is run by somebody else's task, and comes to its own end soon.
-        let bound = async {
-            match tokio::runtime::Handle::try_current() {
-                Ok(_) => tokio::time::sleep(grace * 2).await,
-                Err(_) => std::future::pending().await,
-            }
-        };
-        let (mut drained, mut bound) = (pin!(children.drained()), pin!(bound));
-        poll_fn(|task| match drained.as_mut().poll(task) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => bound.as_mut().poll(task),
-        })
-        .await;
+        Some(children)
     }
 
     /// Cancelled when the call should stop: its turn was cancelled, or its time is over.
