@@ -123,7 +123,7 @@ fn read(response: &str) -> Result<Stream, MessageError> {
     let read = |stream: &mut Stream| {
         let root = Value::parse(response)?;
         let one = (!root.is_array()).then_some(root);
-        one.into_iter().chain(root.elements()).try_for_each(|part| stream.read(part))
+        one.into_iter().chain(root.elements()).try_for_each(|part| stream.take(part))
     };
     read(&mut stream).map_err(|fail| fail.of(FORMAT)).map(|()| stream)
 }

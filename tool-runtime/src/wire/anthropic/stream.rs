@@ -1,9 +1,7 @@
-use std::fmt;
-
 use super::{FORMAT, MessageError, cuts_off};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, identified, mended, reported};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, assembled, identified, mended, reported};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -52,28 +50,17 @@ struct Block {
     ended: bool,
 }
 
-impl Stream {
-    /// At its beginning.
-    pub fn new() -> Self {
-        Stream::default()
-    }
-
+assembled! {
     /// The `data` of the next event. Events of types that tell nothing of blocks pass.
     ///
     /// # Errors
     /// If it isn't of this format, if the provider reports an error, or if the stream keeps more than 256 MiB.
-    pub fn push(&mut self, data: &str) -> Result<(), MessageError> {
-        self.read(data).map_err(|fail| {
-            self.broken = true;
-            fail.of(FORMAT)
-        })
-    }
-
+    push;
     /// What the model has said so far.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
+    text;
+}
 
+impl Stream {
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
         let listed = self.blocks.in_order().into_iter().filter_map(|block| {
@@ -255,13 +242,6 @@ impl Block {
 
 /// What comes in pieces.
 const MEMBERS: [&str; 5] = ["text", "thinking", "signature", "input", "citations"];
-
-impl fmt::Debug for Stream {
-    /// Without what came: which of it is secret is not known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, reason = "no format needs all of it, and each can be built alone")]
 
+mod assembled;
 mod error;
 mod gathered;
 mod ids;
@@ -10,6 +11,7 @@ mod places;
 mod results;
 mod value;
 
+pub(super) use assembled::assembled;
 pub use error::MessageError;
 pub(super) use error::{Fail, reported};
 pub(super) use gathered::{Gathered, mended};

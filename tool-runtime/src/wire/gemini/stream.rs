@@ -1,8 +1,6 @@
-use std::fmt;
-
 use super::{FORMAT, MessageError, chunk, cuts_off, read_call};
 use crate::call::ToolCall;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, identified, mended};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identified, mended};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -35,34 +33,20 @@ pub struct Stream {
     kept: Kept,
 }
 
-impl Stream {
-    /// At its beginning.
-    pub fn new() -> Self {
-        Stream::default()
-    }
-
-    /// Of a response that is there already, so that there is nothing to bound.
-    pub(super) fn of_whole() -> Self {
-        Stream { kept: Kept::unbounded(), ..Stream::default() }
-    }
-
+assembled! {
     /// The `data` of the next event.
     ///
     /// # Errors
     /// If it isn't of this format, if the provider reports an error, or if the stream keeps more than 256 MiB.
-    pub fn push(&mut self, data: &str) -> Result<(), MessageError> {
-        if matches!(data.trim(), "" | "[DONE]") {
-            return Ok(());
-        }
-        Value::parse(data).and_then(|part| self.read(part)).map_err(|fail| {
-            self.broken = true;
-            fail.of(FORMAT)
-        })
-    }
-
+    push;
     /// What the model has said so far, without its thoughts.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
+    text;
+}
+
+impl Stream {
+    /// Of a response that is there already, so that there is nothing to bound.
+    pub(super) fn of_whole() -> Self {
+        Stream { kept: Kept::unbounded(), ..Stream::default() }
     }
 
     /// The calls, in order.
@@ -78,7 +62,14 @@ impl Stream {
         format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(","))
     }
 
-    pub(super) fn read(&mut self, part: Value<'_>) -> Result<(), Fail> {
+    fn read(&mut self, data: &str) -> Result<(), Fail> {
+        if matches!(data.trim(), "" | "[DONE]") {
+            return Ok(());
+        }
+        self.take(Value::parse(data)?)
+    }
+
+    pub(super) fn take(&mut self, part: Value<'_>) -> Result<(), Fail> {
         let chunk = chunk(part)?;
         let [parts] = chunk.content.map(|content| content.members(["parts"])).transpose()?.unwrap_or_default();
         for part in parts.into_iter().flat_map(Value::elements) {
@@ -96,13 +87,6 @@ impl Stream {
             self.cut_off |= cuts_off(reason);
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Stream {
-    /// Without what came: which of it is secret is not known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 

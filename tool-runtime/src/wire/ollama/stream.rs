@@ -1,9 +1,7 @@
-use std::fmt;
-
 use super::{FORMAT, MessageError, elements, read_call, turn};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, identified, mended};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identified, mended};
 
 /// A response that comes in pieces, put together: push each line, and finish.
 ///
@@ -38,28 +36,17 @@ pub struct Stream {
     kept: Kept,
 }
 
-impl Stream {
-    /// At its beginning.
-    pub fn new() -> Self {
-        Stream::default()
-    }
-
+assembled! {
     /// The next line.
     ///
     /// # Errors
     /// If it isn't of this format, if Ollama reports an error, or if the stream keeps more than 256 MiB.
-    pub fn push(&mut self, line: &str) -> Result<(), MessageError> {
-        self.read(line).map_err(|fail| {
-            self.broken = true;
-            fail.of(FORMAT)
-        })
-    }
-
+    push;
     /// What the model has said so far, without what it thinks.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
+    text;
+}
 
+impl Stream {
     /// The calls, in order.
     pub fn finish(mut self) -> Vec<ToolCall> {
         self.calls.iter_mut().for_each(|call| call.truncated |= self.broken);
@@ -103,13 +90,6 @@ impl Stream {
         }
         self.cut_off |= turn.stopped.is_some_and(|reason| reason.is("length"));
         Ok(())
-    }
-}
-
-impl fmt::Debug for Stream {
-    /// Without what came: which of it is secret is not known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 

@@ -1,9 +1,9 @@
-use std::fmt;
-
 use super::{FORMAT, MessageError, cuts_off};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, id_of, identified, ids, mended, reported};
+use crate::wire::common::{
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported,
+};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -47,28 +47,17 @@ struct Call {
     extras: Extras,
 }
 
-impl Stream {
-    /// At its beginning.
-    pub fn new() -> Self {
-        Stream::default()
-    }
-
+assembled! {
     /// The `data` of the next event.
     ///
     /// # Errors
     /// If it isn't of this format, if the provider reports an error, or if the stream keeps more than 256 MiB.
-    pub fn push(&mut self, data: &str) -> Result<(), MessageError> {
-        self.read(data).map_err(|fail| {
-            self.broken = true;
-            fail.of(FORMAT)
-        })
-    }
-
+    push;
     /// What the model has said so far.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
+    text;
+}
 
+impl Stream {
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
         let whole = self.ended && !self.broken;
@@ -251,13 +240,6 @@ impl Extras {
                 Extra::Other(raw) => json.push_str(&mended(raw)),
             }
         }
-    }
-}
-
-impl fmt::Debug for Stream {
-    /// Without what came: which of it is secret is not known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 

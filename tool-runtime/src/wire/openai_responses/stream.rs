@@ -1,9 +1,9 @@
-use std::fmt;
-
 use super::{FORMAT, MessageError, of_response};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, id_of, identified, ids, mended, reported};
+use crate::wire::common::{
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported,
+};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -56,28 +56,17 @@ struct Call {
     ended: bool,
 }
 
-impl Stream {
-    /// At its beginning.
-    pub fn new() -> Self {
-        Stream::default()
-    }
-
+assembled! {
     /// The `data` of the next event. Events of types that tell nothing of calls, text or items pass.
     ///
     /// # Errors
     /// If it isn't of this format, if the provider reports an error, or if the stream keeps more than 256 MiB.
-    pub fn push(&mut self, data: &str) -> Result<(), MessageError> {
-        self.read(data).map_err(|fail| {
-            self.broken = true;
-            fail.of(FORMAT)
-        })
-    }
-
+    push;
     /// What the model has said so far.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
+    text;
+}
 
+impl Stream {
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
         let calls = self.items.in_order().into_iter().filter_map(|item| item.call.as_ref());
@@ -248,13 +237,6 @@ impl Call {
         }
         self.arguments = all;
         true
-    }
-}
-
-impl fmt::Debug for Stream {
-    /// Without what came: which of it is secret is not known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 
