@@ -12,13 +12,13 @@
 
 mod stream;
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, as_text, identified, mended, reported};
+use super::common::{Fail, Listed, Value, as_text, identified, mended, object, reported};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::DeclaredTool;
-use crate::schema::json::write_string;
+use crate::schema::json::{Json, write_string};
 pub use stream::Stream;
 
 /// The `tools` of a request, as bytes that are made once and sent as often as you like.
@@ -210,13 +210,14 @@ pub enum Message<'a> {
 impl Message<'_> {
     /// The message as compact JSON.
     pub fn to_json(&self) -> String {
+        self.json().to_string()
+    }
+
+    fn json(&self) -> Json {
         match self {
-            Message::Tool(message) => message.to_json(),
+            Message::Tool(message) => message.json(),
             Message::Aside(content) => {
-                let mut json = String::from(r#"{"role":"user","content":"#);
-                write_string(&mut json, &as_text(content));
-                json.push('}');
-                json
+                object([("role", Json::string("user")), ("content", Json::string(as_text(content)))])
             }
         }
     }
@@ -236,40 +237,27 @@ pub struct ToolMessage<'a>(&'a ToolResult);
 impl ToolMessage<'_> {
     /// The message as compact JSON.
     pub fn to_json(&self) -> String {
-        let mut json = String::from(r#"{"role":"tool","tool_call_id":"#);
-        write_string(&mut json, self.0.call_id().as_str());
-        json.push_str(r#","content":"#);
-        write_string(&mut json, &self.content());
-        json.push('}');
-        json
+        self.json().to_string()
     }
 
-    /// Text alone: a tool message takes no images.
-    fn content(&self) -> String {
-        as_text(self.0.content())
+    fn json(self) -> Json {
+        // Text alone: a tool message takes no images.
+        object([
+            ("role", Json::string("tool")),
+            ("tool_call_id", Json::string(self.0.call_id().as_str())),
+            ("content", Json::string(as_text(self.0.content()))),
+        ])
     }
 }
 
 impl Serialize for ToolMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolMessage", 3)?;
-        fields.serialize_field("role", "tool")?;
-        fields.serialize_field("tool_call_id", self.0.call_id())?;
-        fields.serialize_field("content", &self.content())?;
-        fields.end()
+        self.json().serialize(serializer)
     }
 }
 
 impl Serialize for Message<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Message::Tool(message) => message.serialize(serializer),
-            Message::Aside(content) => {
-                let mut fields = serializer.serialize_struct("Message", 2)?;
-                fields.serialize_field("role", "user")?;
-                fields.serialize_field("content", &as_text(content))?;
-                fields.end()
-            }
-        }
+        self.json().serialize(serializer)
     }
 }
