@@ -30,6 +30,13 @@ mod common;
 
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(any(
+    feature = "openai",
+    feature = "openai-responses",
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "ollama"
+))]
 pub mod export;
 #[cfg(feature = "gemini")]
 pub mod gemini;
