@@ -83,6 +83,13 @@ impl Harness {
         Arc::make_mut(&mut self.0)
     }
 
+    /// Changes under what bodies run.
+    fn execution(mut self, change: impl FnOnce(Execution) -> Execution) -> Self {
+        let execution = &mut self.parts().execution;
+        *execution = change(std::mem::take(execution));
+        self
+    }
+
     /// Adds a guard, which can only deny.
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
@@ -109,9 +116,8 @@ impl Harness {
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger + 'static) -> Self {
         self.parts().ledger = Arc::new(ledger);
-        let parts = self.parts();
-        parts.execution = parts.execution.clone().ledger(Arc::clone(&parts.ledger));
-        self
+        let ledger = Arc::clone(&self.parts().ledger);
+        self.execution(|execution| execution.ledger(ledger))
     }
 
     /// Sets who looks at outcomes before the model does.
@@ -123,10 +129,8 @@ impl Harness {
 
     /// Puts a layer around the execution of permitted calls, inside those that are there.
     #[must_use]
-    pub fn layer(mut self, layer: impl Layer + 'static) -> Self {
-        let execution = &mut self.parts().execution;
-        *execution = execution.clone().layer(layer);
-        self
+    pub fn layer(self, layer: impl Layer + 'static) -> Self {
+        self.execution(|execution| execution.layer(layer))
     }
 
     /// Tells the model when it makes the same call again and again.
@@ -168,19 +172,15 @@ impl Harness {
     /// Sets how long a body that watches its token may go on after it was told to stop: see
     /// [`Execution::grace`].
     #[must_use]
-    pub fn grace(mut self, grace: Duration) -> Self {
-        let execution = &mut self.parts().execution;
-        *execution = execution.clone().grace(grace);
-        self
+    pub fn grace(self, grace: Duration) -> Self {
+        self.execution(|execution| execution.grace(grace))
     }
 
     /// Sets how many blocking bodies may still run although their calls were given up: see
     /// [`Execution::max_abandoned`].
     #[must_use]
-    pub fn max_abandoned(mut self, bodies: usize) -> Self {
-        let execution = &mut self.parts().execution;
-        *execution = execution.clone().max_abandoned(bodies);
-        self
+    pub fn max_abandoned(self, bodies: usize) -> Self {
+        self.execution(|execution| execution.max_abandoned(bodies))
     }
 
     /// The tools.
