@@ -69,7 +69,9 @@ pub mod __private;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
+pub use call::{
+    Block, CallId, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall, ToolOutputError, ToolResult,
+};
 pub use checklist::{Checklist, Party, Report, Unknown};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};

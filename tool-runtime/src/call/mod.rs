@@ -3,6 +3,7 @@
 mod code;
 mod content;
 mod errors;
+mod reported;
 mod tool_call;
 mod tool_result;
 mod word;
@@ -10,6 +11,7 @@ mod word;
 pub use code::Code;
 pub use content::{Block, Content};
 pub use errors::{ToolArgsError, ToolOutputError};
+pub use reported::Reported;
 pub use tool_call::{CallId, RawArguments, ToolCall};
 pub use tool_result::ToolResult;
 pub(crate) use word::Word;

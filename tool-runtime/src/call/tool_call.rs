@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::Word;
+use super::{Reported, Word};
 use crate::schema::JsonPath;
 
 /// The identifier that a provider gave a call. Cheap to clone.
@@ -47,6 +47,7 @@ pub struct ToolCall {
     pub(crate) arguments: RawArguments,
     pub(crate) no_result: Vec<JsonPath>,
     pub(crate) truncated: bool,
+    pub(crate) reported: Reported,
 }
 
 impl ToolCall {
@@ -59,18 +60,19 @@ impl ToolCall {
     /// assert_eq!(call.name(), "get_weather");
     /// ```
     pub fn new(id: impl Into<CallId>, name: impl AsRef<str>, arguments: impl Into<RawArguments>) -> Self {
-        ToolCall {
-            id: id.into(),
-            name: name.as_ref().into(),
-            arguments: arguments.into(),
-            no_result: Vec::new(),
-            truncated: false,
-        }
+        ToolCall { arguments: arguments.into(), ..ToolCall::of_parts(id.into(), name.as_ref().into()) }
     }
 
     /// A call of which only this is left.
     pub(crate) fn of_parts(id: CallId, name: Word) -> Self {
-        ToolCall { id, name, arguments: RawArguments::absent(), no_result: Vec::new(), truncated: false }
+        ToolCall {
+            id,
+            name,
+            arguments: RawArguments::absent(),
+            no_result: Vec::new(),
+            truncated: false,
+            reported: Reported::default(),
+        }
     }
 
     /// Adds the paths for which the model reports that it found no value. A required argument at
@@ -92,6 +94,19 @@ impl ToolCall {
     /// The provider stopped the model before the end of its turn, and this call may be cut off.
     pub fn is_truncated(&self) -> bool {
         self.truncated
+    }
+
+    /// Adds where the model says that it found what it wrote.
+    #[must_use]
+    pub fn with_reported(mut self, reported: Reported) -> Self {
+        self.reported = reported;
+        self
+    }
+
+    /// Where the model says that it found what it wrote; nothing unless it was asked to say so, see
+    /// [`Sources`](crate::wire::export::Sources).
+    pub fn reported(&self) -> &Reported {
+        &self.reported
     }
 
     /// The provider's identifier of this call.

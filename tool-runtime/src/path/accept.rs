@@ -5,7 +5,7 @@ use super::resolve::Proposed;
 use super::state::State;
 use crate::call::{Code, ToolArgsError, ToolCall};
 use crate::gate::Arguments;
-use crate::schema::json::{Cursor, JsonPath, Token};
+use crate::schema::json::{JsonPath, plain_object, unwrapped};
 use crate::schema::{MAX_TEXT, Problem, Problems, Walked, What, text};
 use crate::tool::{ErasedArgs, HostTool};
 
@@ -135,36 +135,10 @@ fn accept(tool: &HostTool, call: &ToolCall) -> Result<(Walked, Option<String>), 
     Ok(accepted)
 }
 
-/// The text if it is, or seems to be, an object; which nearly every call's is.
-fn plain_object(text: &str) -> Option<&str> {
-    text.trim_start_matches([' ', '\n', '\t', '\r']).starts_with('{').then_some(text)
-}
-
 /// The object that a call's arguments were read as, as the model wrote it.
 pub(super) fn as_given(call: &ToolCall) -> std::borrow::Cow<'_, str> {
     let text = call.arguments.text().unwrap_or_default();
     plain_object(text).map_or_else(|| unwrapped(text).into(), Into::into)
-}
-
-/// What stands for an object without being one.
-#[cold]
-fn unwrapped(text: &str) -> String {
-    let mut text = text.to_owned();
-    for _ in 0..2 {
-        let mut cursor = Cursor::new(&text);
-        let inner = match cursor.token() {
-            Ok(Token::String { raw, escaped }) if cursor.finish().is_ok() => Token::unescape(raw, escaped).into_owned(),
-            _ => break,
-        };
-        // Only what is an object, or nothing, inside its quotes: other text stays text.
-        let trimmed = inner.trim();
-        if trimmed.starts_with('{') || trimmed.starts_with('"') || trimmed == "null" || trimmed.is_empty() {
-            text = inner;
-        } else {
-            break;
-        }
-    }
-    if text.trim_matches([' ', '\n', '\t', '\r']).is_empty() || text.trim() == "null" { "{}".to_owned() } else { text }
 }
 
 /// How much of arguments that nobody could read is kept for the host, in bytes.

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use super::dialect::Dialect;
 use super::merge::names;
 use super::names::Rule;
-use crate::schema::json::Json;
+use super::sources;
+use crate::call::Reported;
+use crate::schema::json::{Json, plain_object, unwrapped};
 use crate::schema::{JsonPath, Segment, percent_decode};
 
 /// How arguments of one tool are brought back.
@@ -18,6 +20,16 @@ pub(crate) struct Inverse {
     /// A property has another name, or stands for its absence by `null`.
     renames: bool,
     nulls: bool,
+    /// The property by which the model says where it found things.
+    sources: Option<String>,
+}
+
+/// Arguments by the names of the schema.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Restored {
+    /// `None`: they are as they were.
+    pub(crate) arguments: Option<String>,
+    pub(crate) reported: Reported,
 }
 
 /// What is known of the values at one place of the schema.
@@ -45,6 +57,16 @@ struct Member {
     null_is_absence: bool,
     optional: bool,
     constant: Option<Json>,
+}
+
+impl Member {
+    /// Its name after a change.
+    fn known(&self, way: Way) -> &String {
+        match way {
+            Way::In => &self.name,
+            Way::Out => &self.wire,
+        }
+    }
 }
 
 /// Which way names are changed.
@@ -77,7 +99,7 @@ impl Inverse {
             return Err(Taken(member.name.clone()));
         }
         let renames = !renamed.is_empty();
-        Ok(Inverse { renames, nulls: dialect.all_required, nodes })
+        Ok(Inverse { renames, nulls: dialect.all_required, nodes, sources: None })
     }
 
     /// The properties that have other names, each with its wire name.
@@ -89,36 +111,87 @@ impl Inverse {
         all
     }
 
-    /// `None` where nothing changes, or where the text can't be read, which is said when it is accepted.
-    pub(crate) fn restore(&self, text: &str) -> Option<String> {
-        self.change(text, Way::In)
+    /// Adds the property for sources, under a name that no property has.
+    pub(crate) fn ask_for_sources(&mut self) -> String {
+        let root = self.closure(&[ROOT]);
+        let taken = |name: &str| {
+            let mut members = root.iter().flat_map(|node| &self.nodes[*node].members);
+            members.any(|member| member.name == name || member.wire == name)
+        };
+        let mut name = "sources".to_owned();
+        while taken(&name) {
+            name.push('_');
+        }
+        self.sources = Some(name.clone());
+        name
     }
 
-    /// The other way: arguments as a model would have written them for this provider.
-    pub(crate) fn spell(&self, text: &str) -> Option<String> {
-        self.change(text, Way::Out)
+    /// Nothing changes where the text can't be read, which is said when it is accepted.
+    pub(crate) fn restore(&self, text: &str) -> Restored {
+        let Some(mut value) = self.read(text) else { return Restored::default() };
+        let said = self.sources.as_ref().and_then(|name| value.remove(name));
+        let (value, changed) = self.change(value, Way::In);
+        let reported = said.as_ref().map(sources::read).unwrap_or_default().into_iter();
+        let reported = reported.map(|(slot, location)| (self.slot(&slot, Way::In), location));
+        Restored {
+            arguments: (changed || said.is_some()).then(|| value.to_string()),
+            reported: Reported::new(reported),
+        }
     }
 
-    fn change(&self, text: &str, way: Way) -> Option<String> {
-        if !(self.renames || self.nulls) || text.trim().is_empty() {
+    /// The other way: arguments as a model would have written them for this provider. `None` if nothing changes.
+    pub(crate) fn spell(&self, text: &str, reported: &Reported) -> Option<String> {
+        let value = self.read(text)?;
+        let (mut value, changed) = self.change(value, Way::Out);
+        if let Some(name) = &self.sources {
+            let slots = reported.pairs().iter();
+            let slots = slots.map(|(slot, location)| (self.slot(slot, Way::Out), location.as_str()));
+            value.set(name, sources::written(&Reported::new(slots)));
+        }
+        (changed || self.sources.is_some()).then(|| value.to_string())
+    }
+
+    /// What something may have to be changed in.
+    fn read(&self, text: &str) -> Option<Json> {
+        if !(self.renames || self.nulls || self.sources.is_some()) || text.trim().is_empty() {
             return None;
         }
-        let value = Json::parse(text).ok()?;
+        match plain_object(text) {
+            Some(text) => Json::parse(text),
+            None => Json::parse(&unwrapped(text)),
+        }
+        .ok()
+    }
+
+    fn change(&self, value: Json, way: Way) -> (Json, bool) {
+        if !(self.renames || self.nulls) {
+            return (value, false);
+        }
         let mut walk = Walk { inverse: self, way, changed: false };
         let value = walk.value(value, &self.closure(&[ROOT]));
-        walk.changed.then(|| value.to_string())
+        (value, walk.changed)
+    }
+
+    /// A slot that is a place in the arguments, by other names.
+    fn slot(&self, slot: &str, way: Way) -> String {
+        let place = slot.starts_with('/').then(|| JsonPath::from_pointer(slot)).flatten();
+        place.map_or_else(|| slot.to_owned(), |place| self.path(&place, way).to_pointer())
     }
 
     /// A place in a provider's arguments, by the names of the schema.
     pub(crate) fn restore_path(&self, path: &JsonPath) -> JsonPath {
+        self.path(path, Way::In)
+    }
+
+    fn path(&self, path: &JsonPath, way: Way) -> JsonPath {
         let mut here = self.closure(&[ROOT]);
         let mut segments = Vec::new();
         for segment in path.segments() {
             let next = match segment {
                 Segment::Key(key) => {
-                    let found = self.members(&here, key, Way::In);
-                    segments
-                        .push(Segment::Key(found.first().map_or_else(|| key.clone(), |member| member.name.clone())));
+                    let found = self.members(&here, key, way);
+                    let name = found.first().map_or(key, |member| member.known(way));
+                    segments.push(Segment::Key(name.clone()));
                     self.below(&here, &found)
                 }
                 Segment::Index(index) => {
@@ -241,10 +314,7 @@ impl Walk<'_> {
                 self.changed = true;
                 continue;
             }
-            let name = found.first().map_or(&key, |member| match self.way {
-                Way::In => &member.name,
-                Way::Out => &member.wire,
-            });
+            let name = found.first().map_or(&key, |member| member.known(self.way));
             self.changed |= *name != key;
             let name = name.clone();
             let inner = inverse.closure(&inverse.below(here, &found));

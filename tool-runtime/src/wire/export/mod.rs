@@ -58,6 +58,7 @@ mod ollama;
 pub(crate) mod openai;
 #[cfg(feature = "openai")]
 mod openai_compatible;
+mod sources;
 mod words;
 
 use std::collections::HashMap;
@@ -65,13 +66,14 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use check::{Finding, What, check};
+pub use sources::Sources;
 
 use self::dialect::Dialect;
 use self::inverse::{Inverse, Taken};
 use self::normalise::{Normalised, normalise};
-use crate::call::{Block, Content, ToolCall, ToolResult};
+use crate::call::{Block, Content, Reported, ToolCall, ToolResult};
 use crate::schema::json::{Json, write_string};
-use crate::schema::{DeclaredTool, ToolSchema, text};
+use crate::schema::{DeclaredTool, JsonPath, ToolSchema, text};
 
 /// Whose form of declarations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -431,11 +433,12 @@ impl ExportedTool {
 }
 
 /// How tools are exported: see [`Export::with`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ExportOptions {
     provider: Provider,
     strict: Strict,
     deferral: Deferral,
+    sources: Option<Sources>,
 }
 
 impl ExportOptions {
@@ -450,6 +453,42 @@ impl ExportOptions {
     #[must_use]
     pub fn deferral(mut self, deferral: Deferral) -> Self {
         self.deferral = deferral;
+        self
+    }
+
+    /// Asks the model to say where it found each value, by an extra property of every tool. Off, by default.
+    ///
+    /// The property is called `sources`, or `sources_` and so on where a tool has a property of that name; a
+    /// tool that takes members of any name can't be given one of this name. [`Export::restore`] takes it out of
+    /// the arguments, so that nothing behind it sees it, and hands it over as [`ToolCall::reported`].
+    ///
+    /// ```
+    /// use tool_runtime::wire::export::{Export, Provider, Sources};
+    /// use tool_runtime::{ToolCall, tool};
+    ///
+    /// /// Pays somebody.
+    /// #[tool]
+    /// fn pay(
+    ///     /// Whom.
+    ///     iban: String,
+    ///     /// What for.
+    ///     memo: Option<String>,
+    /// ) {
+    ///     drop((iban, memo));
+    /// }
+    ///
+    /// let export = Export::with(Provider::OpenAiChat).sources(Sources::new()).tools([PayTool::schema()]);
+    /// let call = export.restore(ToolCall::new(
+    ///     "call_1",
+    ///     "pay",
+    ///     r#"{"iban":"DE1","sources":[{"slot":"/iban","location":"u3"},{"slot":"/memo","location":"no result"}]}"#,
+    /// ));
+    /// assert_eq!(call.arguments().to_string_lossy(), r#"{"iban":"DE1"}"#);
+    /// assert_eq!(call.reported().get("/iban"), Some("u3"));
+    /// ```
+    #[must_use]
+    pub fn sources(mut self, sources: Sources) -> Self {
+        self.sources = Some(sources);
         self
     }
 
@@ -478,7 +517,7 @@ impl ExportOptions {
     }
 
     fn export(
-        self,
+        &self,
         target: &Target,
         schema: &ToolSchema,
         wire_name: &str,
@@ -510,7 +549,7 @@ impl ExportOptions {
     }
 
     fn in_form(
-        self,
+        &self,
         target: &Target,
         dialect: &Dialect,
         schema: &ToolSchema,
@@ -518,9 +557,12 @@ impl ExportOptions {
         json_schema: bool,
     ) -> Result<(Made, Normalised), Refusal> {
         let parameters = schema.parameters_json();
-        let normalised = normalise(parameters, dialect)?;
-        let inverse = Inverse::of(parameters, dialect)
+        let mut normalised = normalise(parameters, dialect)?;
+        let mut inverse = Inverse::of(parameters, dialect)
             .map_err(|Taken(key)| Refusal { pointer: String::new(), reason: Reason::KeyTaken { key } })?;
+        if let Some(sources) = &self.sources {
+            normalised.require(&inverse.ask_for_sources(), sources.schema(), dialect)?;
+        }
         let mut fragment = String::new();
         let written = Fragment {
             name,
@@ -615,7 +657,7 @@ impl Export {
 
     /// Begins with options.
     pub fn with(provider: Provider) -> ExportOptions {
-        ExportOptions { provider, strict: Strict::default(), deferral: Deferral::default() }
+        ExportOptions { provider, strict: Strict::default(), deferral: Deferral::default(), sources: None }
     }
 
     /// Whose form it is.
@@ -686,7 +728,8 @@ impl Export {
     }
 
     /// A call as the provider's model wrote it → the call that is resolved and accepted: with the names of
-    /// the tool and of its arguments, and without the `null`s that stand for what was left out.
+    /// the tool and of its arguments, without the `null`s that stand for what was left out, and without
+    /// [sources](ExportOptions::sources).
     ///
     /// `null` stays where it is a value. A call of a name that wasn't declared, and arguments that
     /// can't be read, stay as they are, and are told so where they are judged.
@@ -695,11 +738,18 @@ impl Export {
         if tool.name != tool.wire_name {
             call.name = tool.name.as_str().into();
         }
-        if let Some(arguments) = call.arguments.text().ok().and_then(|text| made.inverse.restore(text)) {
-            call.arguments = arguments.into();
-        }
         for path in &mut call.no_result {
             *path = made.inverse.restore_path(path);
+        }
+        let restored = call.arguments.text().map(|text| made.inverse.restore(text)).unwrap_or_default();
+        if let Some(arguments) = restored.arguments {
+            call.arguments = arguments.into();
+        }
+        let missing = restored.reported.pairs().iter().filter(|(_, location)| location.trim() == Reported::NO_RESULT);
+        let missing = missing.filter(|(slot, _)| slot.starts_with('/'));
+        call.no_result.extend(missing.filter_map(|(slot, _)| JsonPath::from_pointer(slot)));
+        if !restored.reported.is_empty() {
+            call.reported = restored.reported;
         }
         call
     }
@@ -729,7 +779,7 @@ impl Export {
         if tool.name != tool.wire_name {
             call.name = tool.wire_name.as_str().into();
         }
-        if let Some(arguments) = call.arguments.text().ok().and_then(|text| made.inverse.spell(text)) {
+        if let Some(arguments) = call.arguments.text().ok().and_then(|text| made.inverse.spell(text, &call.reported)) {
             call.arguments = arguments.into();
         }
         call
