@@ -20,16 +20,16 @@ pub(super) fn call<'a>(function: Function, operands: &[Value<'a>], budget: &mut 
     }
     match (function, operands) {
         (Function::Size, [Value::Text(text)]) => integer(text.chars().count()),
-        (Function::Size, [of]) => match of.count()? {
+        (Function::Size, [of]) => match of.count(budget)? {
             Some(count) => integer(count),
             None => mismatch("size", operands),
         },
         (Function::Contains, [Value::Text(text), Value::Text(part)]) => Ok(Value::Boolean(text.contains(&**part))),
         (Function::StartsWith, [Value::Text(text), Value::Text(part)]) => Ok(Value::Boolean(text.starts_with(&**part))),
         (Function::EndsWith, [Value::Text(text), Value::Text(part)]) => Ok(Value::Boolean(text.ends_with(&**part))),
-        (Function::LowerAscii, [Value::Text(text)]) => Ok(Value::text(text.to_ascii_lowercase())),
-        (Function::UpperAscii, [Value::Text(text)]) => Ok(Value::text(text.to_ascii_uppercase())),
-        (Function::Trim, [Value::Text(text)]) => Ok(Value::text(text.trim().to_owned())),
+        (Function::LowerAscii, [Value::Text(text)]) => Ok(Value::made(text.to_ascii_lowercase())),
+        (Function::UpperAscii, [Value::Text(text)]) => Ok(Value::made(text.to_ascii_uppercase())),
+        (Function::Trim, [Value::Text(text)]) => Ok(Value::made(text.trim().to_owned())),
         (Function::Sum, [list]) => {
             fold("sum", list, budget, Some(Value::Integer(0)), |a, b, budget| compute(Arithmetic::Plus, a, b, budget))
         }
@@ -48,12 +48,12 @@ pub(super) fn call<'a>(function: Function, operands: &[Value<'a>], budget: &mut 
         (Function::Double, [number @ Value::Fraction(_)]) => Ok(number.clone()),
         (Function::Double, [Value::Text(text)]) => read(Fraction::parse(text).map(Value::Fraction), "a number"),
         (Function::Text, [text @ Value::Text(_)]) => Ok(text.clone()),
-        (Function::Text, [Value::Moment(moment)]) => Ok(Value::text(moment.text())),
-        (Function::Text, [Value::Span(span)]) => Ok(Value::text(span.text())),
+        (Function::Text, [Value::Moment(moment)]) => Ok(Value::made(moment.text())),
+        (Function::Text, [Value::Span(span)]) => Ok(Value::made(span.text())),
         (Function::Text, [value @ (Value::Boolean(_) | Value::Integer(_) | Value::Fraction(_))]) => {
             let mut out = String::new();
             value.write(&mut out, budget)?;
-            Ok(Value::text(out))
+            Ok(Value::made(out))
         }
         (Function::Timestamp, [moment @ Value::Moment(_)]) => Ok(moment.clone()),
         (Function::Timestamp, [Value::Text(text)]) => {
@@ -68,11 +68,9 @@ pub(super) fn call<'a>(function: Function, operands: &[Value<'a>], budget: &mut 
             Some(offset) => Ok(Value::Integer(moment.part(part, offset))),
             None => read(None, "an offset such as \"+02:00\""),
         },
-        // As protobuf has it: of a duration, the milliseconds after its whole seconds are not meant.
-        (
-            Function::Part(part @ (Part::Hours | Part::Minutes | Part::Seconds | Part::Milliseconds)),
-            [Value::Span(span)],
-        ) => read(span.part(part).map(Value::Integer), "a duration"),
+        (Function::Part(part @ (Part::Hours | Part::Minutes | Part::Seconds)), [Value::Span(span)]) => {
+            read(span.part(part).map(Value::Integer), "a duration")
+        }
         _ => mismatch("this function", operands),
     }
 }
@@ -98,7 +96,7 @@ fn fold<'a>(
     first: Option<Value<'a>>,
     mut step: impl FnMut(Value<'a>, Value<'a>, &mut Budget) -> Result<Value<'a>, Wrong>,
 ) -> Result<Value<'a>, Wrong> {
-    let Some(count) = list.count()?.filter(|_| list.names().is_none()) else {
+    let Some(count) = list.count(budget)?.filter(|_| list.names().is_none()) else {
         return mismatch(function, std::slice::from_ref(list));
     };
     budget.spend(count)?;

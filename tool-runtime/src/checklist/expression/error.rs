@@ -105,6 +105,7 @@ pub struct Reason {
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) what: String,
+    pub(super) about: Option<String>,
 }
 
 /// What kind of thing kept an expression from being judged.
@@ -143,6 +144,12 @@ impl Reason {
     /// At which character of the line, from 1.
     pub fn column(&self) -> usize {
         self.column
+    }
+
+    /// What it is about, as the expression names it: `args.memo`, `state.account`, `caller.role`, `now`. `None` if
+    /// it is about something that was worked out.
+    pub fn about(&self) -> Option<&str> {
+        self.about.as_deref()
     }
 
     /// In words.

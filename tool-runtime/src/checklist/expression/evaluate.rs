@@ -11,6 +11,7 @@ use super::data::Facts;
 use super::error::ReasonKind;
 use super::node::{Arithmetic, Comparison, Each, Node, Op};
 use super::number::Fraction;
+use super::place::{Place, Root};
 use super::value::{Budget, Value, Wrong, wrong};
 
 /// What kept a part of an expression from having a value.
@@ -19,6 +20,8 @@ pub(super) struct Halt {
     pub(super) at: usize,
     pub(super) kind: ReasonKind,
     pub(super) what: String,
+    /// The argument, the state, … that it is about.
+    pub(super) about: Option<String>,
 }
 
 type Evaluated<'a> = Result<Value<'a>, Halt>;
@@ -30,19 +33,31 @@ pub(super) struct Evaluation<'a> {
 }
 
 fn halt<T>(at: usize, result: Result<T, Wrong>) -> Result<T, Halt> {
-    result.map_err(|(kind, what)| Halt { at, kind, what })
+    result.map_err(|(kind, what)| Halt { at, kind, what, about: None })
 }
 
-/// `what` with the name of the part that it is about, if that has one.
-fn named(node: &Node, what: &str) -> String {
-    match &node.op {
-        Op::Member { shown, .. } => format!("`{shown}` {what}"),
-        Op::State(name) => format!("state `{name}` {what}"),
-        Op::Caller(name) => format!("`caller.{name}` {what}"),
-        Op::Arguments => format!("`args` {what}"),
-        Op::Now => format!("`now` {what}"),
-        _ => format!("the value {what}"),
-    }
+/// What is wrong at a part that may have a name.
+fn halt_by_name<T>(node: &Node, result: Result<T, Wrong>) -> Result<T, Halt> {
+    result.map_err(|(kind, what)| {
+        let about = match &node.op {
+            Op::Member { shown, .. } => Some(shown.to_string()),
+            Op::State(name) => Some(state_written(name)),
+            Op::Caller(name) => Some(format!("caller.{name}")),
+            Op::Arguments => Some("args".to_owned()),
+            Op::Now => Some("now".to_owned()),
+            _ => None,
+        };
+        let what = match &about {
+            Some(about) => format!("`{about}` {what}"),
+            None => format!("the value {what}"),
+        };
+        // What has no place begins with its point.
+        Halt { at: node.at, kind, what, about: about.filter(|about| !about.starts_with('.')) }
+    })
+}
+
+fn state_written(name: &str) -> String {
+    Place { root: Root::State(name.into()), steps: Vec::new() }.written()
 }
 
 impl<'a> Evaluation<'a> {
@@ -64,14 +79,14 @@ impl<'a> Evaluation<'a> {
             Op::Boolean(boolean) => Ok(Value::Boolean(*boolean)),
             Op::Integer(integer) => Ok(Value::Integer(*integer)),
             Op::Fraction(fraction) => Ok(Value::Fraction(*fraction)),
-            Op::Text(text) => Ok(Value::text(text.as_str())),
+            Op::Text(text) => Ok(Value::given(text)),
             Op::Arguments | Op::State(_) | Op::Now | Op::Caller(_) | Op::Element | Op::Member { .. } => {
                 match self.find(node)? {
                     Some(value) => Ok(value),
-                    None => halt(node.at, wrong(ReasonKind::Missing, named(node, "isn't there"))),
+                    None => halt_by_name(node, wrong(ReasonKind::Missing, "isn't there")),
                 }
             }
-            Op::At { of, index } => self.at(node, of, index),
+            Op::At { of, index } => self.at(of, index),
             Op::Has(of) => Ok(Value::Boolean(self.find(of)?.is_some_and(|value| !matches!(value, Value::Null)))),
             Op::Not(of) => Ok(Value::Boolean(!self.boolean(of)?)),
             Op::Negative(of) => {
@@ -119,8 +134,8 @@ impl<'a> Evaluation<'a> {
         match self.value(node)? {
             Value::Boolean(boolean) => Ok(boolean),
             other => {
-                let what = named(node, &format!("is {}, and has to be boolean", other.kind()));
-                halt(node.at, wrong(ReasonKind::Mismatch, what))
+                let what = format!("is {}, and has to be boolean", other.kind());
+                halt_by_name(node, wrong(ReasonKind::Mismatch, what))
             }
         }
     }
@@ -133,8 +148,8 @@ impl<'a> Evaluation<'a> {
             Op::State(name) => facts.states.get(name),
             Op::Caller(name) => facts.caller.get(name),
             Op::Now => {
-                let now = facts.now.map_or_else(|| wrong(ReasonKind::NotGiven, "`now` isn't given"), Ok);
-                return halt(node.at, now).map(|now| Some(Value::Moment(now)));
+                let now = facts.now.map_or_else(|| wrong(ReasonKind::NotGiven, "isn't given"), Ok);
+                return halt_by_name(node, now).map(|now| Some(Value::Moment(now)));
             }
             Op::Element => return Ok(self.element.clone()),
             Op::Member { of, names, .. } => {
@@ -142,25 +157,23 @@ impl<'a> Evaluation<'a> {
                 return match of {
                     Value::Null => Ok(None),
                     Value::Members(_) | Value::Map(_) => {
-                        let found = names.iter().find_map(|name| of.member(name));
-                        let found = found.transpose().map_err(|(kind, what)| (kind, named(node, &what)));
-                        halt(node.at, found)
+                        halt_by_name(node, names.iter().find_map(|name| of.member(name)).transpose())
                     }
                     other => {
-                        let what = named(node, &format!("can't be read: what it should be in is {}", other.kind()));
-                        halt(node.at, wrong(ReasonKind::Mismatch, what))
+                        let what = format!("can't be read: what it should be in is {}", other.kind());
+                        halt_by_name(node, wrong(ReasonKind::Mismatch, what))
                     }
                 };
             }
             _ => return self.value(node).map(Some),
         };
         let Some(data) = data else {
-            return halt(node.at, wrong(ReasonKind::NotGiven, named(node, "isn't given")));
+            return halt_by_name(node, wrong(ReasonKind::NotGiven, "isn't given"));
         };
-        halt(node.at, Value::of(data).map(Some).map_err(|(kind, what)| (kind, named(node, &what))))
+        halt_by_name(node, Value::of(data).map(Some))
     }
 
-    fn at(&mut self, node: &Node, of: &'a Node, index: &'a Node) -> Evaluated<'a> {
+    fn at(&mut self, of: &'a Node, index: &'a Node) -> Evaluated<'a> {
         let (value, index) = (self.value(of)?, self.value(index)?);
         let found = match (&value, &index) {
             (Value::Elements(_) | Value::List(_), Value::Integer(index)) => {
@@ -168,17 +181,16 @@ impl<'a> Evaluation<'a> {
             }
             (Value::Members(_) | Value::Map(_), Value::Text(name)) => value.member(name),
             _ => {
-                let what = named(of, &format!("is {}, and can't be asked for {}", value.kind(), index.kind()));
-                return halt(node.at, wrong(ReasonKind::Mismatch, what));
+                let what = format!("is {}, and can't be asked for {}", value.kind(), index.kind());
+                return halt_by_name(of, wrong(ReasonKind::Mismatch, what));
             }
         };
-        halt(node.at, found.unwrap_or_else(|| wrong(ReasonKind::Missing, named(of, "has no such element"))))
+        halt_by_name(of, found.unwrap_or_else(|| wrong(ReasonKind::Missing, "has no such element")))
     }
 
     fn compare(&mut self, node: &Node, comparison: Comparison, a: &'a Node, b: &'a Node) -> Evaluated<'a> {
         let is_null = |node: &Node| matches!(node.op, Op::Null);
         let (with_null, a_value, b_value) = (is_null(a) || is_null(b), self.value(a)?, self.value(b)?);
-        let either = |node: &Node| if is_null(a) { b.at.max(node.at) } else { node.at };
         let equal = |budget: &mut Budget| match (&a_value, &b_value) {
             (Value::Null, other) | (other, Value::Null) if with_null => Ok(matches!(other, Value::Null)),
             _ => a_value.equals(&b_value, budget),
@@ -193,7 +205,7 @@ impl<'a> Evaluation<'a> {
             Comparison::Greater => order(budget).map(|order| order.is_gt()),
             Comparison::AtLeast => order(budget).map(|order| order.is_ge()),
         };
-        halt(either(node), holds).map(Value::Boolean)
+        halt(node.at, holds).map(Value::Boolean)
     }
 
     fn is_in(&mut self, node: &Node, a: &'a Node, b: &'a Node) -> Evaluated<'a> {
@@ -202,7 +214,7 @@ impl<'a> Evaluation<'a> {
             let found = list.member(name).transpose();
             return halt(node.at, found).map(|found| Value::Boolean(found.is_some()));
         }
-        let Some(count) = halt(node.at, list.count())?.filter(|_| list.names().is_none()) else {
+        let Some(count) = halt(node.at, list.count(&mut self.budget))?.filter(|_| list.names().is_none()) else {
             let what = format!("{} can't be in {}", wanted.kind(), list.kind());
             return halt(node.at, wrong(ReasonKind::Mismatch, what));
         };
@@ -224,16 +236,17 @@ impl<'a> Evaluation<'a> {
         body: &'a Node,
     ) -> Evaluated<'a> {
         let over = self.value(list)?;
-        let Some(count) = halt(node.at, over.count())? else {
-            let what = named(list, &format!("is {}, and has no elements", over.kind()));
-            return halt(node.at, wrong(ReasonKind::Mismatch, what));
+        let Some(count) = halt(node.at, over.count(&mut self.budget))? else {
+            let what = format!("is {}, and has no elements", over.kind());
+            return halt_by_name(list, wrong(ReasonKind::Mismatch, what));
         };
+        halt(node.at, self.budget.spend(count))?;
         let names = over.names();
         let mut kept = Vec::new();
         let mut matches = 0_usize;
         for index in 0..count {
             let element = match &names {
-                Some(names) => names.get(index).map(|name| Ok(Value::text(*name))),
+                Some(names) => names.get(index).map(|name| Ok(Value::given(name))),
                 None => over.element(index),
             };
             let Some(element) = element else { break };
@@ -296,7 +309,7 @@ pub(super) fn compute<'a>(
         (_, Value::Fraction(a), Value::Fraction(b)) => fractions(arithmetic, a, b).map(Value::Fraction),
         (Arithmetic::Plus, Value::Text(a), Value::Text(b)) => {
             budget.bytes(a.len() + b.len())?;
-            Ok(Value::text(a.into_owned() + &b))
+            Ok(Value::made([&*a, &*b].concat()))
         }
         (Arithmetic::Plus, Value::Moment(a), Value::Span(b)) | (Arithmetic::Plus, Value::Span(b), Value::Moment(a)) => {
             exact(a.plus(b).map(Value::Moment), LARGE)
@@ -308,7 +321,7 @@ pub(super) fn compute<'a>(
         (Arithmetic::Plus, a @ (Value::Elements(_) | Value::List(_)), b @ (Value::Elements(_) | Value::List(_))) => {
             let mut elements = Vec::new();
             for list in [a, b] {
-                let count = list.count()?.unwrap_or(0);
+                let count = list.count(budget)?.unwrap_or(0);
                 budget.spend(count)?;
                 elements.extend((0..count).filter_map(|index| list.element(index)).collect::<Result<Vec<_>, _>>()?);
             }

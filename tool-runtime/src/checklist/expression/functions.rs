@@ -44,6 +44,7 @@ const TEXTS: &[Kinds] = &[Kinds::STRING, Kinds::STRING];
 const SIZED: &[Kinds] = &[Kinds::STRING.or(Kinds::LIST).or(Kinds::MAP)];
 const MOMENT: &[Kinds] = &[Kinds::MOMENT];
 const MOMENT_AT: &[Kinds] = &[Kinds::MOMENT, Kinds::STRING];
+/// `getMilliseconds` of a duration isn't here: implementations of CEL disagree about it.
 const TIMED: &[Kinds] = &[Kinds::MOMENT.or(Kinds::SPAN)];
 
 /// `sum`, `min` and `max` are no functions of CEL; all others mean what they mean there.

@@ -12,6 +12,8 @@ mod node;
 mod number;
 mod parse;
 mod place;
+#[cfg(test)]
+mod tests;
 mod time;
 mod value;
 
@@ -54,7 +56,7 @@ use place::{Place, Root};
 /// // Without the state nobody knows.
 /// let facts = Facts::new(r#"{"to":"bob","amount":30}"#);
 /// let Truth::Unknown(reason) = condition.judge(&facts) else { panic!() };
-/// assert_eq!(reason.to_string(), "line 1, column 7: state `account` isn't given");
+/// assert_eq!(reason.to_string(), "line 1, column 7: `state.account` isn't given");
 ///
 /// let error = Expression::condition("args.amuont < 100 && args.memo != ''", &scope).unwrap_err();
 /// assert_eq!(
@@ -190,10 +192,10 @@ impl Expression {
         let halt = match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(halt)) => halt,
-            Err(_) => Halt { at: 0, kind: ReasonKind::Broken, what: "the evaluation broke".to_owned() },
+            Err(_) => Halt { at: 0, kind: ReasonKind::Broken, what: "the evaluation broke".to_owned(), about: None },
         };
         let (line, column) = error::place(&self.text, halt.at);
-        Err(Reason { kind: halt.kind, line, column, what: halt.what })
+        Err(Reason { kind: halt.kind, line, column, what: halt.what, about: halt.about })
     }
 
     /// What it reads.

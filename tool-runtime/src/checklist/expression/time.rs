@@ -222,13 +222,12 @@ impl Span {
         out
     }
 
-    /// How many whole hours, minutes, … it is. `None` for what only a moment has.
+    /// How many whole hours, minutes or seconds it is. `None` for what only a moment has.
     pub(super) fn part(self, part: Part) -> Option<i64> {
         let unit = match part {
             Part::Hours => 3600 * SECOND,
             Part::Minutes => 60 * SECOND,
             Part::Seconds => SECOND,
-            Part::Milliseconds => 1_000_000,
             _ => return None,
         };
         i64::try_from(self.0 / unit).ok()

@@ -1,23 +1,42 @@
 //! Values while an expression is evaluated.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use super::data::Data;
 use super::error::ReasonKind;
 use super::number::Fraction;
 use super::time::{Moment, Span};
-use crate::schema::json::write_string;
+use crate::schema::json::{cmp_utf16, write_string};
 
+/// A text of the facts or of the expression, or one that was made. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) enum Text<'a> {
+    Given(&'a str),
+    Made(Rc<str>),
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Text::Given(text) => text,
+            Text::Made(text) => text,
+        }
+    }
+}
+
+/// Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) enum Value<'a> {
     Null,
     Boolean(bool),
     Integer(i64),
     Fraction(Fraction),
-    Text(Cow<'a, str>),
+    Text(Text<'a>),
     Moment(Moment),
     Span(Span),
     /// A list of the facts.
@@ -69,7 +88,7 @@ impl<'a> Value<'a> {
             Data::Boolean(boolean) => Value::Boolean(*boolean),
             Data::Integer(integer) => Value::Integer(*integer),
             Data::Fraction(fraction) => Value::Fraction(*fraction),
-            Data::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Data::Text(text) => Value::given(text),
             Data::List(elements) => Value::Elements(elements),
             Data::Map(members) => Value::Members(members),
             Data::Unreadable(why) => return wrong(ReasonKind::Unreadable, *why),
@@ -77,8 +96,12 @@ impl<'a> Value<'a> {
         })
     }
 
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Value::Text(text.into())
+    pub(super) fn given(text: &'a str) -> Self {
+        Value::Text(Text::Given(text))
+    }
+
+    pub(super) fn made(text: String) -> Self {
+        Value::Text(Text::Made(text.into()))
     }
 
     /// In one word.
@@ -97,7 +120,10 @@ impl<'a> Value<'a> {
     }
 
     /// How many elements or members there are. `None` if it isn't a list or a map.
-    pub(super) fn count(&self) -> Result<Option<usize>, Wrong> {
+    pub(super) fn count(&self, budget: &mut Budget) -> Result<Option<usize>, Wrong> {
+        if let Value::Members(members) = self {
+            budget.spend(members.len() / 16)?;
+        }
         Ok(Some(match self {
             Value::Elements(elements) => elements.len(),
             Value::List(elements) => elements.len(),
@@ -146,7 +172,7 @@ impl<'a> Value<'a> {
             (Value::Fraction(a), Value::Integer(b)) => exact(a.compare_integer(*b).map(Ordering::reverse)),
             (Value::Text(a), Value::Text(b)) => {
                 budget.bytes(a.len().min(b.len()))?;
-                Ok(a.cmp(b))
+                Ok(str::cmp(a, b))
             }
             (Value::Moment(a), Value::Moment(b)) => Ok(a.cmp(b)),
             (Value::Span(a), Value::Span(b)) => Ok(a.cmp(b)),
@@ -161,7 +187,7 @@ impl<'a> Value<'a> {
             (Value::Null, Value::Null) => Ok(true),
             (Value::Boolean(a), Value::Boolean(b)) => Ok(a == b),
             (Value::Elements(_) | Value::List(_), Value::Elements(_) | Value::List(_)) => {
-                let (Some(count), Some(others)) = (self.count()?, other.count()?) else { return Ok(false) };
+                let (Some(count), Some(others)) = (self.count(budget)?, other.count(budget)?) else { return Ok(false) };
                 if count != others {
                     return Ok(false);
                 }
@@ -174,7 +200,7 @@ impl<'a> Value<'a> {
                 Ok(true)
             }
             (Value::Members(_) | Value::Map(_), Value::Members(_) | Value::Map(_)) => {
-                let (count, others) = (self.count()?, other.count()?);
+                let (count, others) = (self.count(budget)?, other.count(budget)?);
                 let Some(names) = self.names().filter(|_| count == others) else { return Ok(false) };
                 for name in names {
                     let (Some(a), Some(b)) = (self.member(name), other.member(name)) else { return Ok(false) };
@@ -197,7 +223,6 @@ impl<'a> Value<'a> {
     /// As canonical JSON. Times and durations are texts.
     pub(super) fn write(&self, out: &mut String, budget: &mut Budget) -> Result<(), Wrong> {
         budget.spend(1)?;
-        let before = out.len();
         match self {
             Value::Null => out.push_str("null"),
             Value::Boolean(boolean) => out.push_str(if *boolean { "true" } else { "false" }),
@@ -206,7 +231,10 @@ impl<'a> Value<'a> {
                 Some(text) => out.push_str(&text),
                 None => return wrong(ReasonKind::Arithmetic, "the number has more digits than JSON's readers keep"),
             },
-            Value::Text(text) => write_string(out, text),
+            Value::Text(text) => {
+                budget.bytes(text.len())?;
+                write_string(out, text);
+            }
             Value::Moment(moment) => write_string(out, &moment.text()),
             Value::Span(span) => write_string(out, &span.text()),
             Value::Elements(_) | Value::List(_) => {
@@ -222,10 +250,10 @@ impl<'a> Value<'a> {
                 out.push(']');
             }
             Value::Members(_) | Value::Map(_) => {
-                self.count()?;
+                self.count(budget)?;
                 out.push('{');
                 let mut names = self.names().unwrap_or_default();
-                names.sort_by(|a, b| crate::schema::json::cmp_utf16(a, b));
+                names.sort_by(|a, b| cmp_utf16(a, b));
                 for (index, name) in names.into_iter().enumerate() {
                     if index > 0 {
                         out.push(',');
@@ -239,6 +267,6 @@ impl<'a> Value<'a> {
                 out.push('}');
             }
         }
-        budget.bytes((out.len() - before).min(4096))
+        Ok(())
     }
 }
