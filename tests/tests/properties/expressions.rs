@@ -304,6 +304,7 @@ fn is_judged_or_refused(text: &str, call: &Call) {
                 let line = lines.get(fault.line() - 1).unwrap_or_else(|| panic!("{text:?}: {fault}"));
                 assert!((1..=line.chars().count() + 1).contains(&fault.column()), "{text:?}: {fault}");
                 assert!(!fault.what().chars().any(|c| c.is_control() || c == '\u{202e}'), "{text:?}: {fault}");
+                assert!(!fault.what().contains("broke"), "{text:?}: {fault}");
                 assert!(fault.what().len() < 1000, "{text:?}: {fault}");
             }
         }
@@ -340,6 +341,16 @@ proptest! {
     #[test]
     fn no_tokens_break_it(tokens in proptest::collection::vec(select(TOKENS), 0..40), spaced: bool, call in calls()) {
         is_judged_or_refused(&tokens.join(if spaced { " " } else { "" }), &call);
+    }
+
+    /// Near to what compiles is what nearly does.
+    #[test]
+    fn no_change_breaks_it(text in expressions(), cut: prop::sample::Index, length in 0..4_usize, put in select(TOKENS),
+                           call in calls()) {
+        let places: Vec<usize> = text.char_indices().map(|(place, _)| place).chain([text.len()]).collect();
+        let at = cut.index(places.len());
+        let end = (at + length).min(places.len() - 1);
+        is_judged_or_refused(&format!("{}{put}{}", &text[..places[at]], &text[places[end]..]), &call);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn member(&mut self, at: usize, operand: &'a IdedExpr, name: &'a str, lenient: bool) -> Part {
         // The name stands behind its point.
-        let name_at = self.text[at..].find(name).map_or(at, |behind| at + behind);
+        let name_at = self.text.get(at..).and_then(|rest| rest.find(name)).map_or(at, |behind| at + behind);
         if let Expr::Ident(root) = &operand.expr
             && self.element.as_ref().is_none_or(|(element, _)| element != root)
         {
