@@ -280,6 +280,14 @@ mod tests {
         let kind = graph.reach(&[member("u"), member("k")]).unwrap();
         assert!(!kind.may_be_absent);
         assert_eq!(kind.words.unwrap(), ["\"one\"", "\"two\""]);
+        // Where something is known to be there, only the steps behind it count.
+        let absent_from = |steps: &[Step], there| graph.reach_from(steps, there).unwrap().may_be_absent;
+        assert!(!absent_from(&[member("b")], 1));
+        assert!(!absent_from(&[member("n"), member("p")], 1));
+        assert!(!absent_from(&[member("n"), member("p")], 2));
+        assert!(absent_from(&[member("u"), member("p")], 1));
+        assert!(absent_from(&[member("n"), member("q")], 1));
+        assert!(absent_from(&[member("l"), Step::Each], 1));
         let unreached = graph.reach(&[member("o"), member("q")]).unwrap_err();
         assert_eq!(unreached, Unreached { step: 1, known: vec!["p".to_owned()] });
         graph.reach(&[member("a"), member("q")]).unwrap_err();

@@ -121,7 +121,7 @@ impl Facts {
         self
     }
 
-    /// Something about the caller.
+    /// Something about the caller. What isn't given is unknown, also to `has`.
     #[must_use]
     pub fn caller(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.caller.insert(name.into().into(), Data::Text(value.into()));

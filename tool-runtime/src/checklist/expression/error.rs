@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::schema::json::SyntaxError;
 use crate::schema::text;
 
@@ -109,7 +111,8 @@ pub struct Reason {
 }
 
 /// What kind of thing kept an expression from being judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReasonKind {
     /// A value that the call reports as not known yet.

@@ -175,6 +175,9 @@ impl<'a> Evaluation<'a> {
 
     fn at(&mut self, of: &'a Node, index: &'a Node) -> Evaluated<'a> {
         let (value, index) = (self.value(of)?, self.value(index)?);
+        if let Value::Text(name) = &index {
+            halt(of.at, self.budget.bytes(name.len()))?;
+        }
         let found = match (&value, &index) {
             (Value::Elements(_) | Value::List(_), Value::Integer(index)) => {
                 usize::try_from(*index).ok().and_then(|index| value.element(index))
@@ -211,6 +214,7 @@ impl<'a> Evaluation<'a> {
     fn is_in(&mut self, node: &Node, a: &'a Node, b: &'a Node) -> Evaluated<'a> {
         let (wanted, list) = (self.value(a)?, self.value(b)?);
         if let (Value::Text(name), Value::Members(_) | Value::Map(_)) = (&wanted, &list) {
+            halt(node.at, self.budget.bytes(name.len()))?;
             let found = list.member(name).transpose();
             return halt(node.at, found).map(|found| Value::Boolean(found.is_some()));
         }

@@ -174,6 +174,8 @@ impl Expression {
     /// The value, as canonical JSON: members in order, numbers in one spelling. Timestamps are texts of RFC 3339 in
     /// UTC, durations such as `"5400s"`. Takes a bounded number of steps.
     ///
+    /// May hold secrets, where [`reads`](Expression::reads) names arguments that are.
+    ///
     /// # Errors
     /// If it has none.
     pub fn value(&self, facts: &Facts) -> Result<String, Reason> {
