@@ -73,6 +73,10 @@ pub use call::{
     Block, CallId, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall, ToolOutputError, ToolResult,
 };
 pub use checklist::{Checklist, Party, Report, Unknown};
+#[cfg(feature = "cel")]
+pub use checklist::{
+    Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
+};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{

@@ -6,6 +6,8 @@
 
 mod accept;
 mod agreement;
+#[cfg(feature = "cel")]
+mod expressions;
 mod handler;
 mod hostile;
 mod instance;

@@ -16,4 +16,6 @@ pub use grants::{Grant, GrantScope, Grants};
 pub use policy::{AllowAll, Decision, DenyAll, Guard, Policies, Policy};
 pub(crate) use policy::{Ruling, judge};
 pub use question::{Question, QuestionId, QuestionSet};
+#[cfg(feature = "cel")]
+pub(crate) use rules::written;
 pub use rules::{Absent, Hint, Pattern, PatternError, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test};

@@ -25,6 +25,8 @@ use condition::{Condition, Outcome};
 use error::Sited;
 use rule::Rank;
 
+#[cfg(feature = "cel")]
+pub(crate) use argument::written;
 pub use condition::{Absent, Scalar, Test};
 pub use error::{RuleFault, RulesError};
 pub use pattern::{Pattern, PatternError};

@@ -56,7 +56,7 @@ impl Format {
         }
     }
 
-    pub(super) fn accepts(self, text: &str) -> bool {
+    pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
             Format::DateTime => text.split_once(['T', 't']).is_some_and(|(date, time)| is_date(date) && is_time(time)),
             Format::Date => is_date(text),

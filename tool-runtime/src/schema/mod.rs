@@ -27,6 +27,8 @@ pub(crate) use describe::got;
 pub use digest::{Digest, DigestError};
 pub(crate) use facing::sealed;
 pub use facing::{DeclaredTool, ModelFacing};
+#[cfg(feature = "cel")]
+pub(crate) use format::Format;
 pub use json::{JsonPath, MAX_DEPTH, Segment};
 pub(crate) use node::{Graph, Purpose};
 pub(crate) use normalise::{for_each_subschema, normalise, shown};

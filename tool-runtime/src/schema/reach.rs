@@ -16,7 +16,7 @@ pub(crate) enum Step {
     Each,
 }
 
-/// What a scalar is.
+/// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -24,6 +24,10 @@ pub(crate) enum Kind {
     Integer,
     Fraction,
     String,
+    #[cfg(feature = "cel")]
+    Array,
+    #[cfg(feature = "cel")]
+    Object,
 }
 
 /// What stands at a place, as far as the schema knows.
@@ -40,7 +44,7 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// Can such a scalar stand there?
+    /// Can such a value stand there?
     pub(crate) fn takes(&self, kind: Kind) -> bool {
         self.types.has(match kind {
             Kind::Null => Types::NULL,
@@ -48,6 +52,10 @@ impl Reached {
             Kind::Integer => Types::NUMBER,
             Kind::Fraction => Types::FRACTION,
             Kind::String => Types::STRING,
+            #[cfg(feature = "cel")]
+            Kind::Array => Types::ARRAY,
+            #[cfg(feature = "cel")]
+            Kind::Object => Types::OBJECT,
         })
     }
 
@@ -79,19 +87,26 @@ impl Graph {
     /// # Errors
     /// If no accepted text has a value there.
     pub(crate) fn reach(&self, steps: &[Step]) -> Result<Reached, Unreached> {
+        self.reach_from(steps, 0)
+    }
+
+    /// As [`reach`](Self::reach), where it is known that there is something after the first `there` steps: at least the whole.
+    pub(crate) fn reach_from(&self, steps: &[Step], there: usize) -> Result<Reached, Unreached> {
         let mut here = Here { plains: self.plains(&[self.root]), anything: false };
         let mut names = Vec::with_capacity(steps.len());
         let mut may_be_absent = false;
         for (index, step) in steps.iter().enumerate() {
             let (mut next, mut anything, mut named) = (Vec::new(), here.anything, Vec::<Box<str>>::new());
-            may_be_absent |= here.anything;
+            // What the step begins at is there, and so is what it leads to.
+            let (is_there, leads_there) = (index <= there, index < there);
+            may_be_absent |= here.anything && !leads_there;
             if let (true, Step::Member(key)) = (here.anything, step) {
                 named.push(key.as_str().into());
             }
             for plain in &here.plains {
-                may_be_absent |= plain.types.has(Types::NULL);
+                may_be_absent |= plain.types.has(Types::NULL) && !is_there;
                 let inside = plain.inside(step);
-                may_be_absent |= inside.may_be_absent;
+                may_be_absent |= inside.may_be_absent && !leads_there;
                 anything |= inside.anything;
                 next.extend(inside.nodes);
                 named.extend(inside.name.filter(|name| !named.contains(name)));
@@ -265,6 +280,14 @@ mod tests {
         let kind = graph.reach(&[member("u"), member("k")]).unwrap();
         assert!(!kind.may_be_absent);
         assert_eq!(kind.words.unwrap(), ["\"one\"", "\"two\""]);
+        // Where something is known to be there, only the steps behind it count.
+        let absent_from = |steps: &[Step], there| graph.reach_from(steps, there).unwrap().may_be_absent;
+        assert!(!absent_from(&[member("b")], 1));
+        assert!(!absent_from(&[member("n"), member("p")], 1));
+        assert!(!absent_from(&[member("n"), member("p")], 2));
+        assert!(absent_from(&[member("u"), member("p")], 1));
+        assert!(absent_from(&[member("n"), member("q")], 1));
+        assert!(absent_from(&[member("l"), Step::Each], 1));
         let unreached = graph.reach(&[member("o"), member("q")]).unwrap_err();
         assert_eq!(unreached, Unreached { step: 1, known: vec!["p".to_owned()] });
         graph.reach(&[member("a"), member("q")]).unwrap_err();

@@ -181,6 +181,12 @@ impl Built {
         self.input.graph.reach(steps)
     }
 
+    /// The same, where there is something after the first `there` steps.
+    #[cfg(feature = "cel")]
+    pub(crate) fn reach_from(&self, steps: &[Step], there: usize) -> Result<Reached, Unreached> {
+        self.input.graph.reach_from(steps, there)
+    }
+
     /// What keeps the tool from being registered.
     pub(crate) fn issues(&self) -> &[Issue] {
         &self.issues

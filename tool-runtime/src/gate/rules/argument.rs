@@ -100,7 +100,7 @@ fn escaped(characters: &mut Chars<'_>) -> Option<char> {
 }
 
 /// The path up to its first `steps` steps, as it is written.
-pub(super) fn written(steps: &[Step]) -> String {
+pub(crate) fn written(steps: &[Step]) -> String {
     let mut out = String::new();
     for step in steps {
         let _ = match step {
