@@ -70,7 +70,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
-pub use checklist::{Checklist, Party, Report, Unknown};
+pub use checklist::{
+    Ask, Came, Checklist, Hit, Location, Lookup, Normalisation, Party, Pointer, PointerError, Report, Shape, Source,
+    SourceKind, SourceKindError, SourceSet, Tried, Unknown, look_up, look_up_all, source_fn,
+};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
@@ -85,7 +88,8 @@ pub use ledger::{
 };
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
-    DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
+    Day, DayError, DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems,
+    Segment, ToolSchema,
 };
 pub use tool::{
     CallContext, Card, CardData, CardDataError, CodedError, DynamicTool, DynamicToolBuilder, DynamicToolError, Final,

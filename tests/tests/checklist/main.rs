@@ -1,0 +1,3 @@
+//! The checklist: what has to be known before a call runs, and where it may be looked up.
+
+mod sources;
