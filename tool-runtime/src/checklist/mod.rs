@@ -1,15 +1,19 @@
 //! What has to be known before a call runs.
 
 mod ask;
+mod conversation;
 mod location;
 mod look_up;
+mod search;
 mod shape;
 mod slot;
 mod source;
 
 pub use ask::Ask;
+pub use conversation::{Conversation, Observation};
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
+pub use search::Lexicon;
 pub use shape::Shape;
 pub use slot::{Checklist, Party, Report, Unknown};
 pub use source::{Hit, Lookup, Normalisation, Source, SourceKind, SourceKindError, SourceSet, source_fn};
