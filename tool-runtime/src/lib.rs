@@ -71,9 +71,9 @@ use std::pin::Pin;
 
 pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
 pub use checklist::{
-    Ask, Came, Checklist, Conversation, Hit, Lexicon, Location, Lookup, Normalisation, Observation, Party, Pointer,
-    PointerError, Report, Shape, Source, SourceKind, SourceKindError, SourceSet, Tried, Unknown, look_up, look_up_all,
-    source_fn,
+    Answers, Ask, Came, Checklist, Consent, Conversation, Hit, Kept, KeptError, Lexicon, Location, Lookup, Memory,
+    Normalisation, Observation, Party, Pointer, PointerError, PresetError, Presets, Prior, ProcessMemory, Report,
+    Shape, Source, SourceKind, SourceKindError, SourceSet, Tried, Unknown, look_up, look_up_all, source_fn,
 };
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};

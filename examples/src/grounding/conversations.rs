@@ -63,6 +63,8 @@ pub(super) struct Airline {
     pub(super) now: Day,
     tools: BTreeMap<String, Tool>,
     says: BTreeMap<String, Vec<String>>,
+    derived: Vec<String>,
+    airports: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -81,9 +83,12 @@ impl Airline {
             now: String,
             tools: BTreeMap<String, Tool>,
             says: BTreeMap<String, Vec<String>>,
+            derived: Vec<String>,
+            airports: BTreeMap<String, String>,
         }
         let file: File = serde_json::from_str(include_str!("airline.json"))?;
-        Ok(Airline { now: file.now.parse()?, tools: file.tools, says: file.says })
+        let File { now, tools, says, derived, airports } = file;
+        Ok(Airline { now: now.parse()?, tools, says, derived, airports })
     }
 
     pub(super) fn writes(&self, tool: &str) -> bool {
@@ -97,6 +102,18 @@ impl Airline {
     pub(super) fn shape(&self, tool: &str, slot: &str) -> Shape {
         let schema = self.tools.get(tool).map(|tool| tool.schema.to_string());
         schema.and_then(|schema| Shape::of_schema(&schema, slot)).unwrap_or(Shape::Any)
+    }
+
+    /// Other words for the values of an argument: the cities of airports.
+    pub(super) fn aliases(&self, slot: &str) -> Vec<(String, String)> {
+        let is_airport = matches!(slot, "/origin" | "/destination");
+        let airports = self.airports.iter().filter(|_| is_airport);
+        airports.map(|(code, city)| (Value::from(code.as_str()).to_string(), city.clone())).collect()
+    }
+
+    /// May the value of an argument be computed from others?
+    pub(super) fn is_derived(&self, slot: &str) -> bool {
+        self.derived.iter().any(|name| slot.ends_with(&format!("/{name}")))
     }
 
     pub(super) fn says(&self, slot: &str) -> &[String] {

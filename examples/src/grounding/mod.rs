@@ -143,16 +143,24 @@ pub fn run(bytes: &[u8], siblings: u64, invented: u64, out: &mut impl Write) -> 
     (figures.invented, _) = by_class(&replayed, out)?;
 
     writeln!(out, "\n(d) Calls that would be stopped, since a value of theirs isn't found")?;
+    let mut with_derived = [Share::default(); 3];
     for call in &recorded.calls {
-        let stopped = recorded.leaves[call.leaves.clone()].iter().any(|leaf| !leaf.is_found());
+        let leaves = &recorded.leaves[call.leaves.clone()];
+        let stopped = leaves.iter().any(|leaf| !leaf.is_found());
+        let derived = leaves.iter().any(|leaf| !leaf.derived);
+        let [right, wrong, refused] = &mut with_derived;
         if call.right { &mut figures.right_stopped } else { &mut figures.wrong_stopped }.count(stopped);
+        if call.right { right } else { wrong }.count(derived);
         if call.refused {
             figures.refused_stopped.count(stopped);
+            refused.count(derived);
         }
     }
-    writeln!(out, "  equal to an expected call         {}", figures.right_stopped)?;
-    writeln!(out, "  others                            {}", figures.wrong_stopped)?;
-    writeln!(out, "  refused by the airline            {}", figures.refused_stopped)?;
+    let [right, wrong, refused] = with_derived;
+    writeln!(out, "  {:24} without derivations        with them", "")?;
+    writeln!(out, "  {:24} {:26} {right}", "equal to an expected call", figures.right_stopped.to_string())?;
+    writeln!(out, "  {:24} {:26} {wrong}", "others", figures.wrong_stopped.to_string())?;
+    writeln!(out, "  {:24} {:26} {refused}", "refused by the airline", figures.refused_stopped.to_string())?;
 
     questions(&recorded, out)?;
     remains(&recorded, &all, out)?;

@@ -73,11 +73,11 @@ fn redrawn(text: &str, dice: &mut Dice) -> String {
 pub(super) fn invented(value: &Value, shape: &Shape, everything: &str, dice: &mut Dice) -> Option<Value> {
     let squeezed = squeeze(everything);
     let mut draws = 0..256;
-    draws.find_map(|_| {
+    draws.find_map(|draw| {
         let other = match (shape, value) {
             (Shape::Choice(_), _) | (_, Value::Bool(_)) => return None,
-            // Of few digits all are somewhere, if only within others.
-            (_, Value::Number(_)) => Value::from(10_000 + dice.below(9_990_000)),
+            // Of few digits all may be somewhere, if only within others.
+            (_, Value::Number(_)) if draw >= 128 => Value::from(10_000 + dice.below(9_990_000)),
             _ => sibling(value, shape, dice)?,
         };
         let nowhere = match &other {

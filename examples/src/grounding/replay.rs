@@ -19,6 +19,8 @@ pub(super) struct Leaf {
     pub(super) shape: Shape,
     pub(super) value: Value,
     pub(super) tried: Tried,
+    /// It is found, or computed from what is.
+    pub(super) derived: bool,
     /// The call has this value in the place of an expected one.
     pub(super) right: bool,
     /// Where its text stands nevertheless.
@@ -153,8 +155,9 @@ impl One<'_> {
                         _ => &mut texts.results,
                     };
                     *into += &format!("{content}\n");
+                    let derived = pure && self.is_of_sources(&sources, call).await;
                     let result = Observation::new(id, &call.function.name, content);
-                    conversation.result(result.error(refused).pure(pure).unsourced(unsourced));
+                    conversation.result(result.error(refused).pure(pure).derived(derived).unsourced(unsourced));
                 }
                 _ => {}
             }
@@ -166,12 +169,23 @@ impl One<'_> {
         Ask::new(tool, slot, self.airline.shape(tool, slot))
             .with_value(value.to_string())
             .saying(self.airline.says(slot))
+            .with_aliases(self.airline.aliases(slot))
             .on(self.airline.now)
     }
 
     async fn look(&self, sources: &[Arc<dyn Source>], tool: &str, leaves: &[(String, Value)]) -> Vec<Tried> {
         let asks = leaves.iter().map(|(slot, value)| (SourceSet::ALL, self.ask(tool, slot, value)));
         look_up_all(sources, asks).await
+    }
+
+    /// Does a source hold every number that a pure tool computed with?
+    async fn is_of_sources(&self, sources: &[Arc<dyn Source>], call: &Call) -> bool {
+        let words = call.function.arguments.split(|c: char| !c.is_ascii_digit() && c != '.');
+        let numbers: Vec<&str> = words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).collect();
+        let ask = |number: &&str| Ask::new(&call.function.name, "", Shape::Number).with_value(*number).deriving();
+        let asks = numbers.iter().map(|number| (SourceSet::ALL, ask(number)));
+        let tried = look_up_all(sources, asks).await;
+        !tried.is_empty() && tried.iter().all(|tried| matches!(tried.outcome, Lookup::Hit(_)))
     }
 
     /// The values of a call that no source holds.
@@ -205,8 +219,13 @@ impl One<'_> {
             looked.extend(replaced.map(|value| (slot, value)));
         }
         let tried = self.look(sources, tool, &looked).await;
+        let may_be = |(slot, value): &(String, Value)| match self.airline.is_derived(slot) {
+            true => (SourceSet::ALL, self.ask(tool, slot, value).deriving()),
+            false => (SourceSet::ALL, self.ask(tool, slot, value)),
+        };
+        let derived = look_up_all(sources, looked.iter().map(may_be)).await;
         let of_tool = || self.recorded.expected_actions.iter().filter(|expected| expected.name == tool);
-        for ((slot, value), tried) in looked.into_iter().zip(tried) {
+        for (((slot, value), tried), derived) in looked.into_iter().zip(tried).zip(derived) {
             replayed.leaves.push(Leaf {
                 at: self.at,
                 tool: tool.to_owned(),
@@ -216,6 +235,7 @@ impl One<'_> {
                 slot,
                 value,
                 tried,
+                derived: matches!(derived.outcome, Lookup::Hit(_)),
             });
         }
         let right = of_tool().any(|expected| expected.kwargs == *arguments);

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::location::Pointer;
 use super::shape::Shape;
+use crate::call::CallId;
 use crate::schema::json::Json;
 use crate::schema::{Day, JsonPath, REDACTED, Segment};
 
@@ -12,7 +13,8 @@ use crate::schema::{Day, JsonPath, REDACTED, Segment};
 /// use tool_runtime::{Ask, Shape};
 ///
 /// let ask = Ask::new("book", "/total_bags", Shape::Integer).with_value("2").saying(["luggage", "Gepäck"]);
-/// assert_eq!(ask.anchors().collect::<Vec<_>>(), ["total", "bags", "luggage", "Gepäck"]);
+/// assert_eq!(ask.name().collect::<Vec<_>>(), ["total", "bags"]);
+/// assert_eq!(ask.says().collect::<Vec<_>>(), ["luggage", "Gepäck"]);
 /// ```
 #[derive(Clone)]
 pub struct Ask(Arc<Asked>);
@@ -24,10 +26,14 @@ struct Asked {
     shape: Shape,
     value: Option<Given>,
     default: Option<Given>,
-    anchors: Vec<String>,
+    name: Vec<String>,
+    says: Vec<String>,
+    aliases: Vec<(String, String)>,
     hint: Option<Pointer>,
+    call: Option<CallId>,
     now: Option<Day>,
     secret: bool,
+    derives: bool,
 }
 
 /// A value as its text, and read. `None` if the text is no JSON.
@@ -42,21 +48,25 @@ impl Given {
 }
 
 impl Ask {
-    /// A slot of a tool: the JSON Pointer (RFC 6901) of an argument, such as `/flights/0/date`. Its anchors are the
-    /// words of the argument's name.
+    /// A slot of a tool: the JSON Pointer (RFC 6901) of an argument, such as `/flights/0/date`. The
+    /// words of the argument's name, all in one sentence, say that the sentence is about it.
     pub fn new(tool: impl Into<String>, slot: impl Into<String>, shape: Shape) -> Self {
         let slot = slot.into();
-        let anchors = words_of(&slot);
+        let name = words_of(&slot);
         Ask(Arc::new(Asked {
             tool: tool.into(),
             slot,
             shape,
             value: None,
             default: None,
-            anchors,
+            name,
+            says: Vec::new(),
+            aliases: Vec::new(),
             hint: None,
+            call: None,
             now: None,
             secret: false,
+            derives: false,
         }))
     }
 
@@ -78,6 +88,12 @@ impl Ask {
         self.with(|asked| asked.hint = Some(hint))
     }
 
+    /// The call that the slot belongs to.
+    #[must_use]
+    pub fn of_call(self, call: impl Into<CallId>) -> Self {
+        self.with(|asked| asked.call = Some(call.into()))
+    }
+
     /// The value that the tool declares for when nothing is given, as canonical JSON text.
     #[must_use]
     pub fn with_default(self, canonical: impl Into<String>) -> Self {
@@ -87,7 +103,15 @@ impl Ask {
     /// Further words by which people speak of the slot, in any language; several words are a phrase.
     #[must_use]
     pub fn saying<W: Into<String>>(self, words: impl IntoIterator<Item = W>) -> Self {
-        self.with(|asked| asked.anchors.extend(words.into_iter().map(Into::into)))
+        self.with(|asked| asked.says.extend(words.into_iter().map(Into::into)))
+    }
+
+    /// Other words for values: each a value, as canonical JSON text, and a phrase that means it. So "New York" can mean
+    /// the airport `"JFK"` where a list says so, and not because a model knows it.
+    #[must_use]
+    pub fn with_aliases<V: Into<String>, W: Into<String>>(self, aliases: impl IntoIterator<Item = (V, W)>) -> Self {
+        let aliases = aliases.into_iter().map(|(value, phrase)| (value.into(), phrase.into()));
+        self.with(|asked| asked.aliases.extend(aliases))
     }
 
     /// The host's date, for dates that leave something out.
@@ -100,6 +124,13 @@ impl Ask {
     #[must_use]
     pub fn secret(self) -> Self {
         self.with(|asked| asked.secret = true)
+    }
+
+    /// The value may be one that was computed from others with sources. Such a hit is never silent: its normalisation
+    /// is [`Normalisation::Derived`](super::Normalisation::Derived), and whoever confirms the call is shown it.
+    #[must_use]
+    pub fn deriving(self) -> Self {
+        self.with(|asked| asked.derives = true)
     }
 
     /// The name of the tool.
@@ -127,14 +158,29 @@ impl Ask {
         self.0.hint.as_ref()
     }
 
+    /// The call that the slot belongs to.
+    pub fn call(&self) -> Option<&CallId> {
+        self.0.call.as_ref()
+    }
+
     /// The declared default, as canonical JSON text.
     pub fn default_value(&self) -> Option<&str> {
         self.0.default.as_ref().map(|given| given.0.as_str())
     }
 
-    /// The words by which people speak of the slot: those of its name first.
-    pub fn anchors(&self) -> impl Iterator<Item = &str> {
-        self.0.anchors.iter().map(String::as_str)
+    /// The words of the argument's name, in small letters.
+    pub fn name(&self) -> impl Iterator<Item = &str> {
+        self.0.name.iter().map(String::as_str)
+    }
+
+    /// Further words by which people speak of the slot.
+    pub fn says(&self) -> impl Iterator<Item = &str> {
+        self.0.says.iter().map(String::as_str)
+    }
+
+    /// The other words for values: each a value, as canonical JSON text, and a phrase that means it.
+    pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.aliases.iter().map(|(value, phrase)| (value.as_str(), phrase.as_str()))
     }
 
     /// The host's date.
@@ -145,6 +191,11 @@ impl Ask {
     /// Is the value a secret?
     pub fn is_secret(&self) -> bool {
         self.0.secret
+    }
+
+    /// May the value be a computed one?
+    pub fn may_be_derived(&self) -> bool {
+        self.0.derives
     }
 
     /// The value that is proposed; `Err` if its text is no JSON.
@@ -170,10 +221,13 @@ impl fmt::Debug for Ask {
             .field("shape", &self.0.shape)
             .field("value", &self.value().and_then(|value| hidden(Some(value))))
             .field("default", &self.default_value().and_then(|value| hidden(Some(value))))
-            .field("anchors", &self.0.anchors)
+            .field("name", &self.0.name)
+            .field("says", &self.0.says)
             .field("hint", &self.0.hint)
+            .field("call", &self.0.call)
             .field("now", &self.0.now)
             .field("secret", &self.0.secret)
+            .field("derives", &self.0.derives)
             .finish()
     }
 }
@@ -215,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_argument_s_name_is_split_into_words() {
-        let anchors = |slot: &str| Ask::new("t", slot, Shape::Text).anchors().map(str::to_owned).collect::<Vec<_>>();
+        let anchors = |slot: &str| Ask::new("t", slot, Shape::Text).name().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(anchors("/flights/0/flightNumber"), ["flight", "number"]);
         assert_eq!(anchors("/total_bags"), ["total", "bags"]);
         assert_eq!(anchors("/tags/3"), ["tags"]);

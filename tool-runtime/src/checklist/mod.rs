@@ -2,6 +2,7 @@
 
 mod ask;
 mod conversation;
+mod given;
 mod location;
 mod look_up;
 mod search;
@@ -11,6 +12,7 @@ mod source;
 
 pub use ask::Ask;
 pub use conversation::{Conversation, Observation};
+pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
 pub use search::Lexicon;

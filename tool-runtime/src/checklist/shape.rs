@@ -63,12 +63,6 @@ impl Shape {
             _ => Shape::Any,
         })
     }
-
-    /// Its values are so few that one of them stands in nearly every conversation: whether a mention means this slot
-    /// has to be known.
-    pub(crate) fn is_closed(&self) -> bool {
-        matches!(self, Shape::Boolean | Shape::Choice(_))
-    }
 }
 
 /// The shapes that each branch of a schema gives to the value at a path.

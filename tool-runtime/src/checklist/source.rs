@@ -259,6 +259,10 @@ pub enum Normalisation {
     EnumSpelling,
     /// A yes or a no, said of the slot: `no insurance`.
     Polarity,
+    /// Another word for the value, by a table that the list gives: `New York` for `JFK`.
+    Alias,
+    /// Computed by a tool from values that have sources. Nobody said it, so it is shown before it is used.
+    Derived,
 }
 
 impl Normalisation {
@@ -276,6 +280,8 @@ impl Normalisation {
             Normalisation::DateFromNow => "date_from_now",
             Normalisation::EnumSpelling => "enum_spelling",
             Normalisation::Polarity => "polarity",
+            Normalisation::Alias => "alias",
+            Normalisation::Derived => "derived",
         }
     }
 }

@@ -1,12 +1,10 @@
 //! What the user wrote.
 
-use std::collections::BTreeSet;
-
 use super::wanted::{Place, Wanted, of_now};
 use super::{Piece, Said, UserTurn};
 use crate::checklist::ask::Ask;
 use crate::checklist::location::{Location, Pointer};
-use crate::checklist::search::{Anchors, Budget, Closed, Lexicon, Mention, Read, Words};
+use crate::checklist::search::{About, Anchors, Budget, Closed, Lexicon, Mention, Read, Spoken, Words};
 use crate::checklist::shape::Shape;
 use crate::checklist::source::{Hit, Lookup, Normalisation};
 use crate::schema::Day;
@@ -70,7 +68,7 @@ impl Search<'_> {
                 let to = question.words.words[range.to - 1].end;
                 range.asks && from <= place.start && place.end <= to
             };
-            if self.anchors.sentences(&question.words, budget).iter().any(sentence) {
+            if self.anchors.spoken(&question.words, budget).keys().any(sentence) {
                 return Lookup::Hit(self.proposed(at, *number, question, &place, value.to_string()));
             }
         }
@@ -82,8 +80,7 @@ impl Search<'_> {
         let canonical = value.to_string();
         for (at, turn) in self.said.turns.iter().enumerate().rev() {
             let piece = &turn.piece;
-            let all = || (0..piece.words.sentences.len()).map(|sentence| (sentence, false)).collect();
-            let sentences: Vec<(usize, bool)> = if pointed == Some(at) { all() } else { self.sentences(turn, budget) };
+            let sentences = if pointed == Some(at) { all_of(&piece.words) } else { self.sentences(turn, budget) };
             let mentions = closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, budget);
             if let Some(mention) = mentions.iter().rev().find(|mention| mention.value == canonical) {
                 return Lookup::Hit(self.hit(at, &place(mention), canonical));
@@ -93,8 +90,9 @@ impl Search<'_> {
                 return Lookup::Conflict(distinct(others));
             }
             let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
-            let asked = self.anchors.sentences(&question.words, budget).into_iter();
-            let asked: Vec<_> = asked.filter(|&at| question.words.sentences[at].asks).map(|at| (at, false)).collect();
+            let asked = self.anchors.spoken(&question.words, budget).into_iter();
+            let asked = asked.filter(|(at, _)| question.words.sentences[*at].asks);
+            let asked: Vec<_> = asked.map(|(at, places)| (at, About::Speaks(places))).collect();
             let mentions = closed.mentions(&question.words, &question.readings, self.lexicon, &asked, budget);
             if let [mention, rest @ ..] = &mentions[..]
                 && mention.value == canonical
@@ -106,21 +104,18 @@ impl Search<'_> {
         Lookup::NoResult
     }
 
-    /// The sentences of a turn that speak of the slot: by themselves (`true`), or because they answer a question that
-    /// does.
-    fn sentences(&self, turn: &UserTurn, budget: &mut Budget) -> Vec<(usize, bool)> {
-        let own = self.anchors.sentences(&turn.piece.words, budget);
-        let asked = match &turn.question {
-            Some((_, question)) => self.anchors.sentences(&question.words, budget),
-            None => BTreeSet::new(),
-        };
+    /// The sentences of a turn that are about the slot.
+    fn sentences(&self, turn: &UserTurn, budget: &mut Budget) -> Vec<(usize, About)> {
+        let mut own = self.anchors.spoken(&turn.piece.words, budget);
         let question = turn.question.as_ref().map(|(_, question)| &question.words);
-        let answers =
-            |sentence: usize| question.is_some_and(|question| answers(&turn.piece.words, sentence, question, &asked));
+        let asked = question.map(|question| self.anchors.spoken(question, budget)).unwrap_or_default();
         (0..turn.piece.words.sentences.len())
-            .filter_map(|sentence| match own.contains(&sentence) {
-                true => Some((sentence, true)),
-                false => answers(sentence).then_some((sentence, false)),
+            .filter_map(|sentence| {
+                let about = match own.remove(&sentence) {
+                    Some(places) => Some(About::Speaks(places)),
+                    None => question.and_then(|question| answers(&turn.piece.words, sentence, question, &asked)),
+                };
+                about.map(|about| (sentence, about))
             })
             .collect()
     }
@@ -168,9 +163,8 @@ impl Search<'_> {
                 Some(closed) => {
                     // What is said of the slot first; if nothing is, whatever the turn says.
                     let about = self.sentences(turn, &mut budget);
-                    let all: Vec<_> = (0..piece.words.sentences.len()).map(|sentence| (sentence, false)).collect();
                     let mut mentions = Vec::new();
-                    for sentences in [about, all] {
+                    for sentences in [about, all_of(&piece.words)] {
                         if mentions.is_empty() {
                             mentions =
                                 closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, &mut budget);
@@ -191,15 +185,26 @@ impl Search<'_> {
     }
 }
 
-/// Does a sentence answer one of those that were asked? Items of a list answer the items of their numbers; other
-/// sentences answer whatever was asked in a question or a list.
-fn answers(words: &Words, sentence: usize, question: &Words, asked: &BTreeSet<usize>) -> bool {
+/// How a sentence answers one of those of a question that are about the slot. An item of a list answers the item of its
+/// number; any other sentence answers what was asked last, and perhaps what was asked before.
+fn answers(words: &Words, sentence: usize, question: &Words, asked: &Spoken) -> Option<About> {
     let item = words.sentences[sentence].item;
-    let has_items = question.sentences.iter().any(|sentence| sentence.item.is_some());
-    asked.iter().map(|&at| &question.sentences[at]).any(|asked| match (item, has_items) {
-        (Some(item), true) => asked.item == Some(item),
-        _ => asked.asks || asked.item.is_some(),
-    })
+    let of_item = |at: &usize| question.sentences[*at].item;
+    if item.is_some() && question.sentences.iter().any(|sentence| sentence.item.is_some()) {
+        return asked.keys().any(|at| of_item(at) == item).then_some(About::Answers);
+    }
+    let asks = |at: &usize| question.sentences[*at].asks || of_item(at).is_some();
+    let last = (0..question.sentences.len()).rev().find(asks)?;
+    let items = question.sentences.iter().filter_map(|sentence| sentence.item).max().unwrap_or(0);
+    let is_last = |at: &usize| *at == last && (of_item(at).is_none() || items < 2);
+    let mut asked = asked.keys().filter(|at| asks(at)).peekable();
+    asked.peek()?;
+    Some(if asked.any(is_last) { About::Answers } else { About::AnswersSeveral })
+}
+
+/// Every sentence, as somebody points at them.
+fn all_of(words: &Words) -> Vec<(usize, About)> {
+    (0..words.sentences.len()).map(|sentence| (sentence, About::Pointed)).collect()
 }
 
 fn place(mention: &Mention) -> Place {

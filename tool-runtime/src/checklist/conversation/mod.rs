@@ -14,7 +14,6 @@ use super::search::{Lexicon, Read, Reading, Words, readings};
 use super::source::{Lookup, Source, SourceKind};
 use crate::BoxFuture;
 use crate::call::CallId;
-use crate::schema::json::Json;
 
 /// A conversation as it grows, turn by turn: two sources in one. [`instruction`](Conversation::instruction) finds
 /// what the user wrote, in all turns; [`observed`](Conversation::observed) finds what tools answered. Cheap to clone;
@@ -105,6 +104,7 @@ pub struct Observation {
     content: String,
     error: bool,
     pure: bool,
+    derived: bool,
     unsourced: Vec<String>,
 }
 
@@ -117,6 +117,7 @@ impl Observation {
             content: content.into(),
             error: false,
             pure: false,
+            derived: false,
             unsourced: Vec::new(),
         }
     }
@@ -132,6 +133,14 @@ impl Observation {
     #[must_use]
     pub fn pure(mut self, is_pure: bool) -> Self {
         self.pure = is_pure;
+        self
+    }
+
+    /// It was computed from values that all have sources: then it vouches for slots whose values may be derived
+    /// ([`Ask::deriving`]), and for no others.
+    #[must_use]
+    pub fn derived(mut self, is_derived: bool) -> Self {
+        self.derived = is_derived;
         self
     }
 
@@ -151,7 +160,7 @@ impl Observation {
 
 impl Conversation {
     /// How many bytes of text are searched.
-    pub const MOST_TEXT: usize = 16 << 20;
+    pub const MOST_TEXT: usize = 8 << 20;
 
     /// How many bytes of one turn or result are searched; the rest of a longer one isn't.
     pub const MOST_OF_ONE: usize = 1 << 20;
@@ -307,13 +316,5 @@ impl Source for View {
             SourceKind::Instruction => instruction::read(&said, location),
             _ => observed::read(&said, location),
         }
-    }
-}
-
-/// The text of a value as it is searched: of a string what its quotes hold, of anything else its JSON text.
-fn text_of(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        value => value.to_string(),
     }
 }

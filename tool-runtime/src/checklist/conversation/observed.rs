@@ -2,11 +2,12 @@
 
 use super::instruction::SHOWN;
 use super::wanted::{Place, Wanted};
-use super::{Observation, Piece, Said, text_of};
+use super::{Observation, Piece, Said};
 use crate::call::CallId;
 use crate::checklist::ask::Ask;
+use crate::checklist::given::text_of;
 use crate::checklist::location::{Location, Pointer};
-use crate::checklist::search::{Anchors, Budget, Closed, Lexicon, Words};
+use crate::checklist::search::{About, Anchors, Budget, Closed, Lexicon, Words};
 use crate::checklist::shape::Shape;
 use crate::checklist::source::{Hit, Lookup, Normalisation};
 use crate::schema::json::Json;
@@ -17,14 +18,25 @@ use crate::schema::{JsonPath, Segment};
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     call: Option<CallId>,
-    /// It vouches for something: it is no error, and no pure tool's.
-    vouches: bool,
+    vouches: Vouches,
     /// Values that it doesn't vouch for, in small letters.
     unsourced: Vec<String>,
     /// The texts of all leaves, one after the other.
     piece: Piece,
     leaves: Vec<Leaf>,
     value: Option<Json>,
+}
+
+/// What a result vouches for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Vouches {
+    /// Nothing: it is an error, or a pure tool's.
+    #[default]
+    Nothing,
+    /// Values that may be derived: it was computed from values that have sources.
+    Derived,
+    /// What it holds.
+    All,
 }
 
 /// A string, number or boolean in a result.
@@ -41,12 +53,16 @@ const BETWEEN: &str = "\n\u{1}\n\u{1}\n";
 
 impl Observed {
     pub(super) fn new(result: Observation, lexicon: &Lexicon) -> Self {
-        let vouches = !result.error && !result.pure;
+        let vouches = match (result.error, result.pure, result.derived) {
+            (true, ..) | (_, true, false) => Vouches::Nothing,
+            (_, _, true) => Vouches::Derived,
+            _ => Vouches::All,
+        };
         let folded =
             |text: &String| Json::parse(text).map_or_else(|_| text.clone(), |value| text_of(&value)).to_lowercase();
         let unsourced = result.unsourced.iter().map(folded).collect();
         let call = Some(result.call);
-        if !vouches {
+        if vouches == Vouches::Nothing {
             return Observed { call, vouches, ..Observed::default() };
         }
         let value = match Json::parse(&result.content) {
@@ -55,7 +71,7 @@ impl Observed {
             Err(_) => Json::String(result.content),
         };
         let (mut text, mut leaves) = (String::new(), Vec::new());
-        gather(&value, &mut JsonPath::root(), &mut text, &mut leaves);
+        gather(&value, &JsonPath::root(), &mut text, &mut leaves);
         let piece = Piece::new(&text, lexicon);
         Observed { call, vouches, unsourced, piece, leaves, value: Some(value) }
     }
@@ -69,9 +85,14 @@ impl Observed {
         self.call.as_ref() == Some(call)
     }
 
-    /// May it vouch for this value?
-    fn vouches_for(&self, value: &Json) -> bool {
-        self.vouches && (self.unsourced.is_empty() || !self.unsourced.contains(&text_of(value).to_lowercase()))
+    /// May it vouch for this value of a slot?
+    fn vouches_for(&self, ask: &Ask, value: &Json) -> bool {
+        let vouches = match self.vouches {
+            Vouches::Nothing => false,
+            Vouches::Derived => ask.may_be_derived(),
+            Vouches::All => true,
+        };
+        vouches && (self.unsourced.is_empty() || !self.unsourced.contains(&text_of(value).to_lowercase()))
     }
 
     fn leaf_at(&self, place: &Place) -> Option<&Leaf> {
@@ -88,7 +109,11 @@ impl Observed {
         let span = place.start - leaf.start..place.end - leaf.start;
         let pointer = Pointer::Result { call: self.call.clone()?, path: leaf.path.clone() };
         let excerpt = visible(text.get(span.clone())?, SHOWN);
-        let mut hit = Hit::new(Location::new(pointer, span, text), value, place.normalisation);
+        let normalisation = match self.vouches {
+            Vouches::Derived => Normalisation::Derived,
+            _ => place.normalisation,
+        };
+        let mut hit = Hit::new(Location::new(pointer, span, text), value, normalisation);
         hit.excerpt = Some(excerpt);
         Some(hit.answering(ask))
     }
@@ -99,7 +124,7 @@ impl Observed {
 }
 
 /// All leaves, in order, as far as there is room.
-fn gather(value: &Json, path: &mut JsonPath, text: &mut String, leaves: &mut Vec<Leaf>) {
+fn gather(value: &Json, path: &JsonPath, text: &mut String, leaves: &mut Vec<Leaf>) {
     let room = super::Conversation::MOST_OF_ONE.saturating_sub(text.len());
     if room == 0 {
         return;
@@ -107,7 +132,7 @@ fn gather(value: &Json, path: &mut JsonPath, text: &mut String, leaves: &mut Vec
     let mut inside = |segment: Segment, inner: &Json| {
         let mut path = path.clone();
         path.push(segment);
-        gather(inner, &mut path, text, leaves);
+        gather(inner, &path, text, leaves);
     };
     match value {
         Json::Array(elements) => {
@@ -143,7 +168,7 @@ pub(super) fn look(said: &Said, lexicon: &Lexicon, ask: &Ask, value: Option<&Jso
         return Lookup::Hit(hit);
     }
     let mut budget = Budget::new();
-    let vouching = newest_first().filter(|result| result.vouches_for(value));
+    let vouching = newest_first().filter(|result| result.vouches_for(ask, value));
     let found = match Closed::of(ask, Some(value), lexicon) {
         Some(_) => {
             let anchors = Anchors::of(ask);
@@ -172,7 +197,7 @@ fn under_its_name(
     for leaf in result.leaves.iter().rev() {
         budget.spend(1)?;
         let Some(Segment::Key(key)) = leaf.path.segments().last() else { continue };
-        if !anchors.name(ask, key) {
+        if !anchors.is_name(key) {
             continue;
         }
         let hit = read_at(result, &leaf.path, lexicon, ask);
@@ -188,7 +213,7 @@ fn read_at(result: &Observed, path: &JsonPath, lexicon: &Lexicon, ask: &Ask) -> 
     let value = result.value.as_ref()?.pointer(&path.to_pointer())?;
     let leaf = result.leaves.iter().find(|leaf| leaf.path == *path)?;
     let (read, normalisation) = as_shape(value, lexicon, ask)?;
-    if !result.vouches_for(&read) {
+    if !result.vouches_for(ask, &read) {
         return None;
     }
     result.whole(ask, leaf, read.to_string(), normalisation)
@@ -207,7 +232,7 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
                 return exact;
             }
             let words = Words::new(text_of(value));
-            let sentences: Vec<_> = (0..words.sentences.len()).map(|at| (at, false)).collect();
+            let sentences: Vec<_> = (0..words.sentences.len()).map(|at| (at, About::Pointed)).collect();
             let closed = Closed::of(ask, None, lexicon)?;
             let mentions = closed.mentions(&words, &[], lexicon, &sentences, &mut Budget::new());
             let first = mentions.first()?;

@@ -18,7 +18,8 @@ pub(super) struct Place {
 
 /// What is searched for.
 pub(super) enum Wanted {
-    Text(Needle),
+    /// A string, and other words for it.
+    Text(Needle, Vec<Needle>),
     Number(Read),
     /// A string that is a day: searched as it is first.
     Day(Needle, Vec<Read>),
@@ -36,7 +37,10 @@ impl Wanted {
                     Ok(day) if matches!(ask.shape(), Shape::Date | Shape::Text | Shape::Any) => {
                         Wanted::Day(needle, readings_of(day, ask.now()))
                     }
-                    _ => Wanted::Text(needle),
+                    _ => {
+                        let of_value = ask.aliases().filter(|(other, _)| Some(*other) == ask.value());
+                        Wanted::Text(needle, of_value.filter_map(|(_, phrase)| Needle::new(phrase)).collect())
+                    }
                 }
             }
             _ => Wanted::Nowhere,
@@ -55,7 +59,10 @@ impl Wanted {
         };
         budget.spend(1)?;
         match self {
-            Wanted::Text(text) => needle(text, budget),
+            Wanted::Text(text, aliases) => needle(text, budget).or_else(|| {
+                let found = aliases.iter().filter_map(|alias| needle(alias, budget)).max_by_key(|place| place.start)?;
+                Some(Place { normalisation: Normalisation::Alias, ..found })
+            }),
             Wanted::Number(number) => read(number),
             Wanted::Day(text, readings) => {
                 needle(text, budget).or_else(|| readings.iter().filter_map(read).max_by_key(|place| place.start))

@@ -1,20 +1,25 @@
 //! Values of which there are so few that one stands in nearly every text: yes and no, the members of an enum, small
 //! numbers. That one is mentioned says nothing unless what it is said of is mentioned too.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::find::Budget;
 use super::lexicon::Lexicon;
 use super::readings::{Read, Reading};
-use super::text::Words;
+use super::text::{Sentence, Words};
 use crate::checklist::ask::{Ask, words_of_name};
 use crate::checklist::shape::Shape;
 use crate::checklist::source::Normalisation;
 use crate::schema::json::{Json, Number};
 
-/// The words by which people speak of a slot, as phrases.
+/// The words by which people speak of a slot.
 #[derive(Debug)]
-pub(crate) struct Anchors(Vec<Vec<String>>);
+pub(crate) struct Anchors {
+    /// Those of its name: all of them in one sentence, in any order.
+    name: Vec<String>,
+    /// Phrases, each of which is enough.
+    says: Vec<Vec<String>>,
+}
 
 /// A word and the same word in the plural, as far as an `s` makes it.
 fn same_word(one: &str, other: &str) -> bool {
@@ -22,41 +27,76 @@ fn same_word(one: &str, other: &str) -> bool {
     one == other || is_plural(one, other) || is_plural(other, one)
 }
 
+/// Where a slot is spoken of: the sentence, and the words.
+pub(crate) type Spoken = BTreeMap<usize, Vec<(usize, usize)>>;
+
 impl Anchors {
     pub(crate) fn of(ask: &Ask) -> Self {
-        let phrases = ask.anchors().map(|phrase| Words::new(phrase).to_smalls());
-        Anchors(phrases.filter(|phrase| !phrase.is_empty()).collect())
+        let says = ask.says().map(|phrase| Words::new(phrase).to_smalls()).filter(|phrase| !phrase.is_empty());
+        Anchors { name: ask.name().map(str::to_owned).collect(), says: says.collect() }
     }
 
     /// The sentences that speak of the slot.
-    pub(crate) fn sentences(&self, words: &Words, budget: &mut Budget) -> BTreeSet<usize> {
-        let mut found = BTreeSet::new();
-        for phrase in &self.0 {
-            let first = phrase[0].as_str();
-            let plural = format!("{first}s");
-            let spellings = [Some(first), Some(plural.as_str()), first.strip_suffix('s')];
-            for at in spellings.into_iter().flatten().flat_map(|word| words.positions(word)) {
+    pub(crate) fn spoken(&self, words: &Words, budget: &mut Budget) -> Spoken {
+        let mut found = Spoken::new();
+        for phrase in &self.says {
+            for at in positions(words, &phrase[0]) {
                 if budget.spend(phrase.len()).is_none() {
                     return found;
                 }
                 let to = at + phrase.len();
-                let matches = same_word(words.small(at), first)
-                    && words.smalls(at, to).count() == phrase.len()
+                let matches = to <= words.words.len()
                     && words.smalls(at, to).zip(phrase).skip(1).all(|(one, other)| same_word(one, other));
                 if matches {
-                    found.insert(words.words[at].sentence);
+                    found.entry(words.words[at].sentence).or_default().push((at, to));
                 }
             }
+        }
+        let Some((first, rest)) = self.name.split_first() else { return found };
+        'places: for at in positions(words, first) {
+            let sentence = words.words[at].sentence;
+            let range = words.sentences[sentence];
+            let mut places = vec![(at, at + 1)];
+            for word in rest {
+                if budget.spend(range.to - range.from).is_none() {
+                    return found;
+                }
+                match (range.from..range.to).find(|&at| same_word(words.small(at), word)) {
+                    Some(at) => places.push((at, at + 1)),
+                    None => continue 'places,
+                }
+            }
+            found.entry(sentence).or_default().extend(places);
         }
         found
     }
 
     /// Is this the name of the slot, or another name for it?
-    pub(crate) fn name(&self, ask: &Ask, key: &str) -> bool {
+    pub(crate) fn is_name(&self, key: &str) -> bool {
         let named = words_of_name(key);
-        let own = ask.slot().rsplit('/').find(|step| step.parse::<usize>().is_err()).unwrap_or_default();
-        named == words_of_name(own) || self.0.iter().skip(words_of_name(own).len()).any(|phrase| *phrase == named)
+        named == self.name || self.says.contains(&named)
     }
+}
+
+/// The positions of a word, also in the plural or out of it.
+fn positions(words: &Words, word: &str) -> impl Iterator<Item = usize> {
+    let plural = words.positions_of(&format!("{word}s"));
+    let singular = word.strip_suffix('s').map(|word| words.positions_of(word)).unwrap_or_default();
+    let found = words.positions_of(word).into_iter().chain(plural).chain(singular);
+    found.filter(move |&at| same_word(words.small(at), word)).collect::<Vec<_>>().into_iter()
+}
+
+/// How a sentence is about a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum About {
+    /// It speaks of it, with these words.
+    Speaks(Vec<(usize, usize)>),
+    /// It answers the question about it, or that item of a list.
+    Answers,
+    /// It answers several questions, of which one is about it: a yes or a number may be said of any of them.
+    AnswersSeveral,
+    /// Somebody points at it.
+    Pointed,
 }
 
 /// What a text says of a slot.
@@ -84,7 +124,8 @@ pub(crate) enum Closed {
 #[derive(Debug)]
 pub(crate) struct Member {
     value: String,
-    text: String,
+    /// As it is written; none for another word for it.
+    text: Option<String>,
     words: Vec<String>,
 }
 
@@ -98,7 +139,7 @@ impl Closed {
             (Shape::Boolean, _) | (Shape::Any, Some(Json::Bool(_))) => {
                 Some(Closed::Polarity { yes: "true".into(), no: "false".into() })
             }
-            (Shape::Choice(values), _) => Some(Self::of_members(values, lexicon)),
+            (Shape::Choice(values), _) => Some(Self::of_members(ask, values, lexicon)),
             (Shape::Integer | Shape::Number | Shape::Any, Some(Json::Number(number))) => match Number::parse(number)? {
                 Number::Integer(number) if (-SMALL + 1..SMALL).contains(&number) => Some(Closed::SmallNumber),
                 _ => None,
@@ -107,13 +148,13 @@ impl Closed {
         }
     }
 
-    fn of_members(values: &[String], lexicon: &Lexicon) -> Self {
+    fn of_members(ask: &Ask, values: &[String], lexicon: &Lexicon) -> Self {
         let members = values.iter().map(|value| {
             let text = match Json::parse(value) {
                 Ok(Json::String(text)) => text,
                 _ => value.clone(),
             };
-            Member { value: value.clone(), words: words_of_name(&text), text }
+            Member { value: value.clone(), words: words_of_name(&text), text: Some(text) }
         });
         let mut members: Vec<Member> = members.collect();
         if let [one, other] = &members[..] {
@@ -124,64 +165,80 @@ impl Closed {
                 }
             }
         }
+        let aliases = ask.aliases().map(|(value, phrase)| (value.to_owned(), Words::new(phrase).to_smalls()));
+        members.extend(aliases.map(|(value, words)| Member { value, words, text: None }));
         members.sort_by_key(|member| std::cmp::Reverse(member.words.len()));
         Closed::Members(members)
     }
 
-    /// What some sentences say. `own`: which of them speak of the slot themselves; the others answer a question that
-    /// does.
+    /// What some sentences say, each about the slot in its way.
     pub(crate) fn mentions(
         &self,
         words: &Words,
         readings: &[Reading],
         lexicon: &Lexicon,
-        sentences: &[(usize, bool)],
+        sentences: &[(usize, About)],
         budget: &mut Budget,
     ) -> Vec<Mention> {
         let mut found = Vec::new();
-        for &(sentence, own) in sentences {
-            let range = words.sentences[sentence];
+        for (sentence, about) in sentences {
+            let range = words.sentences[*sentence];
             if budget.spend(range.to - range.from).is_none() {
                 break;
             }
+            let said = || polarity(words, range, lexicon, about);
+            let by = |at: usize, value: String| Mention {
+                value,
+                start: words.words[at].start,
+                end: words.words[at].end,
+                normalisation: Normalisation::Polarity,
+            };
             match self {
                 Closed::Members(members) => of_members(members, words, range.from, range.to, &mut found, budget),
                 Closed::Polarity { yes, no } => {
-                    found.extend(polarity(words, range.from, range.to, lexicon, own).map(|(is, at)| Mention {
-                        value: if is { yes.clone() } else { no.clone() },
-                        start: words.words[at].start,
-                        end: words.words[at].end,
-                        normalisation: Normalisation::Polarity,
-                    }));
+                    found.extend(said().map(|(is, at)| by(at, if is { yes.clone() } else { no.clone() })));
                 }
                 Closed::SmallNumber => {
-                    let first = readings.partition_point(|reading| reading.from < range.from);
                     let before = found.len();
-                    let here = readings[first..].iter().take_while(|reading| reading.from < range.to);
-                    found.extend(here.filter_map(|reading| match &reading.value {
-                        Read::Number(number) => Some(Mention {
-                            value: number.clone(),
-                            start: reading.start,
-                            end: reading.end,
-                            normalisation: reading.normalisation,
-                        }),
-                        _ => None,
-                    }));
-                    let none = (found.len() == before).then(|| polarity(words, range.from, range.to, lexicon, own));
+                    found.extend(numbers(readings, range, about));
                     // "No bags" are none of them.
-                    if let Some((false, at)) = none.flatten() {
-                        found.push(Mention {
-                            value: "0".to_owned(),
-                            start: words.words[at].start,
-                            end: words.words[at].end,
-                            normalisation: Normalisation::Polarity,
-                        });
+                    if found.len() == before
+                        && let Some((false, at)) = said()
+                    {
+                        found.push(by(at, "0".to_owned()));
                     }
                 }
             }
         }
         found
     }
+}
+
+/// How far a number may stand from what it counts, in words.
+const NEAR: usize = 3;
+
+fn numbers(readings: &[Reading], range: Sentence, about: &About) -> Vec<Mention> {
+    let first = readings.partition_point(|reading| reading.from < range.from);
+    let here = readings[first..].iter().take_while(|reading| reading.from < range.to);
+    let is_near = |reading: &Reading| match about {
+        About::Speaks(places) => places.iter().any(|(from, to)| {
+            let gap = from.checked_sub(reading.to).or(reading.from.checked_sub(*to));
+            gap.is_some_and(|gap| gap <= NEAR)
+        }),
+        About::Answers | About::Pointed => true,
+        About::AnswersSeveral => false,
+    };
+    here.filter(|reading| is_near(reading))
+        .filter_map(|reading| match &reading.value {
+            Read::Number(number) => Some(Mention {
+                value: number.clone(),
+                start: reading.start,
+                end: reading.end,
+                normalisation: reading.normalisation,
+            }),
+            _ => None,
+        })
+        .collect()
 }
 
 fn of_members(
@@ -212,25 +269,39 @@ fn of_members(
         let end = at + member.words.len();
         let (start, stop) = (words.words[at].start, words.words[end - 1].end);
         let written = &words.text[start..stop];
-        let normalisation = if written == member.text {
-            Normalisation::Exact
-        } else if written.to_lowercase() == member.text.to_lowercase() {
-            Normalisation::Case
-        } else {
-            Normalisation::EnumSpelling
+        let normalisation = match &member.text {
+            None => Normalisation::Alias,
+            Some(text) if text == written => Normalisation::Exact,
+            Some(text) if text.to_lowercase() == written.to_lowercase() => Normalisation::Case,
+            Some(_) => Normalisation::EnumSpelling,
         };
         found.push(Mention { value: member.value.clone(), start, end: stop, normalisation });
         at = end;
     }
 }
 
-/// Does a sentence say yes or no, and by which word?
-fn polarity(words: &Words, from: usize, to: usize, lexicon: &Lexicon, own: bool) -> Option<(bool, usize)> {
-    let says = |is: fn(&Lexicon, &str) -> bool| (from..to).find(|&at| is(lexicon, words.small(at)));
-    if let Some(at) = says(Lexicon::is_no) {
-        return Some((false, at));
+/// How far before a thing a word may stand that denies it, and how far behind it.
+const BEFORE: usize = 5;
+const BEHIND: usize = 3;
+
+/// Does a sentence say yes or no of a slot, and by which word?
+fn polarity(words: &Words, range: Sentence, lexicon: &Lexicon, about: &About) -> Option<(bool, usize)> {
+    let says = |at: usize| match words.small(at) {
+        word if lexicon.is_no(word) => Some((false, at)),
+        word if lexicon.is_yes(word) || word == "true" => Some((true, at)),
+        "false" => Some((false, at)),
+        _ => None,
+    };
+    match about {
+        About::Answers | About::Pointed => (range.from..range.to).find_map(says),
+        About::AnswersSeveral => None,
+        About::Speaks(places) => {
+            let &(from, to) = places.last()?;
+            let before = (from.saturating_sub(BEFORE).max(range.from)..from).rev().find_map(says);
+            let behind = || (to..range.to.min(to + BEHIND)).find_map(says);
+            // To speak of a thing is to want it, if nothing denies it and it isn't asked about.
+            let wants = || (!range.asks).then_some((true, from));
+            before.or_else(behind).or_else(wants)
+        }
     }
-    let yes = says(Lexicon::is_yes).or_else(|| (from..to).find(|&at| words.small(at) == "true"));
-    // To speak of a thing is to want it, if nothing denies it.
-    yes.or((own && !words.sentences[words.words[from].sentence].asks).then_some(from)).map(|at| (true, at))
 }

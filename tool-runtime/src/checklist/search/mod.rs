@@ -6,7 +6,7 @@ mod lexicon;
 mod readings;
 mod text;
 
-pub(crate) use closed::{Anchors, Closed, Mention};
+pub(crate) use closed::{About, Anchors, Closed, Mention, Spoken};
 pub(crate) use find::{Budget, Needle};
 pub use lexicon::Lexicon;
 pub(crate) use readings::{Read, Reading, readings};

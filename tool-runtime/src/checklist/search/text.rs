@@ -169,6 +169,11 @@ impl Words {
         candidates(&self.by_word, hash(small.bytes())).filter(move |&at| self.small(at) == small)
     }
 
+    /// The same as a list.
+    pub(crate) fn positions_of(&self, small: &str) -> Vec<usize> {
+        self.positions(small).collect()
+    }
+
     /// Where the first letters and digits of `joined` may begin, the last first.
     pub(crate) fn joined_positions(&self, joined: &str) -> impl Iterator<Item = usize> {
         candidates(&self.by_joined, hash(joined.chars().take(JOINED).flat_map(|c| u32::from(c).to_le_bytes())))
