@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod gate;
+pub mod grounding;
 pub mod layers;
 pub mod quickstart;
 pub mod replay;

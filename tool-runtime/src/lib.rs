@@ -72,7 +72,11 @@ use std::pin::Pin;
 pub use call::{
     Block, CallId, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall, ToolOutputError, ToolResult,
 };
-pub use checklist::{Checklist, Party, Report, Unknown};
+pub use checklist::{
+    Answers, Ask, Came, Checklist, Consent, Conversation, Hit, Kept, KeptError, Lexicon, Location, Lookup, Memory,
+    Normalisation, Observation, Party, Pointer, PointerError, PresetError, Presets, Prior, ProcessMemory, Report,
+    Shape, Source, SourceKind, SourceKindError, SourceSet, Tried, Unknown, look_up, look_up_all, source_fn,
+};
 #[cfg(feature = "cel")]
 pub use checklist::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
@@ -91,7 +95,8 @@ pub use ledger::{
 };
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
-    DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,
+    Day, DayError, DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems,
+    Segment, ToolSchema,
 };
 pub use tool::{
     CallContext, Card, CardData, CardDataError, CodedError, DynamicTool, DynamicToolBuilder, DynamicToolError, Final,

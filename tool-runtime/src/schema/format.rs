@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::Day;
+
 /// A `format` of JSON Schema 2020-12 (§7.3 of its validation vocabulary).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -77,24 +79,7 @@ fn two(text: &str, limit: u8) -> Option<u8> {
 
 /// `full-date` of RFC 3339.
 fn is_date(text: &str) -> bool {
-    let mut parts = text.splitn(3, '-');
-    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
-        return false;
-    };
-    if year.len() != 4 || !year.bytes().all(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let (Ok(year), Some(month), Some(day)) = (year.parse::<u32>(), two(month, 12), two(day, 31)) else {
-        return false;
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        0 => return false,
-        2 => 28 + u8::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    (1..=days).contains(&day)
+    text.parse::<Day>().is_ok()
 }
 
 /// `full-time` of RFC 3339. A leap second stands at 23:59:60 UTC only.

@@ -1,6 +1,7 @@
 //! What a model sees of a tool: schemas built, walked and digested.
 
 mod compile;
+mod day;
 mod describe;
 mod digest;
 mod facing;
@@ -23,6 +24,7 @@ pub use compile::Issue;
 #[allow(unused_imports, reason = "for `wire`, of which a build may have nothing")]
 pub(crate) use compile::percent_decode;
 pub(crate) use compile::{Compiled, Origin, compile};
+pub use day::{Day, DayError};
 pub(crate) use describe::got;
 pub use digest::{Digest, DigestError};
 pub(crate) use facing::sealed;

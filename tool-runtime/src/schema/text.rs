@@ -112,6 +112,15 @@ fn push_escaped(
     out.push_str(&text[plain..]);
 }
 
+/// Is a letter of a script without spaces between words, or (Korean) with words that are spaced
+/// together with what follows them?
+pub(crate) fn is_dense(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{323af}')
+}
+
 /// The longest beginning of `text` that has at most `limit` bytes and ends between characters.
 pub(crate) fn head(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]

@@ -2,6 +2,8 @@
 
 use bm25::Tokenizer;
 
+use crate::schema::text::is_dense;
+
 /// Splits at everything that is neither letter nor digit, in any script; makes small letters of
 /// capitals; and takes `GitHub` for `github`, `git` and `hub`, and `invoices` for `invoice`.
 ///
@@ -24,15 +26,6 @@ impl Tokenizer for Words {
         }
         words
     }
-}
-
-/// Is a letter of a script without spaces between words, or (Korean) with words that are spaced
-/// together with what follows them?
-fn is_dense(c: char) -> bool {
-    matches!(c,
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{323af}')
 }
 
 fn pairs(run: &str, words: &mut Vec<String>) {

@@ -1,0 +1,142 @@
+//! The recorded conversations, and what the airline's tools take.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Read;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tool_runtime::{Day, Shape};
+
+/// A conversation of the file.
+#[derive(Deserialize)]
+pub(super) struct Recorded {
+    pub(super) task: u32,
+    pub(super) trial: u32,
+    pub(super) expected_actions: Vec<Expected>,
+    pub(super) messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Expected {
+    pub(super) name: String,
+    pub(super) kwargs: Value,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Message {
+    pub(super) role: String,
+    pub(super) content: Option<String>,
+    #[serde(default)]
+    pub(super) tool_calls: Option<Vec<Call>>,
+    pub(super) tool_call_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) function: Function,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) arguments: String,
+}
+
+/// Reads the conversations, one on each line, compressed by gzip or not.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Recorded>, Box<dyn Error>> {
+    let mut text = String::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        flate2::read::GzDecoder::new(bytes).read_to_string(&mut text)?;
+    } else {
+        text.push_str(std::str::from_utf8(bytes)?);
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1).into()))
+        .collect()
+}
+
+/// The airline's list: its tools, and the words by which people speak of their arguments.
+pub(super) struct Airline {
+    pub(super) now: Day,
+    tools: BTreeMap<String, Tool>,
+    says: BTreeMap<String, Vec<String>>,
+    derived: Vec<String>,
+    airports: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    schema: Value,
+    #[serde(default)]
+    writes: bool,
+    #[serde(default)]
+    pure: bool,
+}
+
+impl Airline {
+    pub(super) fn new() -> Result<Self, Box<dyn Error>> {
+        #[derive(Deserialize)]
+        struct File {
+            now: String,
+            tools: BTreeMap<String, Tool>,
+            says: BTreeMap<String, Vec<String>>,
+            derived: Vec<String>,
+            airports: BTreeMap<String, String>,
+        }
+        let file: File = serde_json::from_str(include_str!("airline.json"))?;
+        let File { now, tools, says, derived, airports } = file;
+        Ok(Airline { now: now.parse()?, tools, says, derived, airports })
+    }
+
+    pub(super) fn writes(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.writes)
+    }
+
+    pub(super) fn is_pure(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.pure)
+    }
+
+    pub(super) fn shape(&self, tool: &str, slot: &str) -> Shape {
+        let schema = self.tools.get(tool).map(|tool| tool.schema.to_string());
+        schema.and_then(|schema| Shape::of_schema(&schema, slot)).unwrap_or(Shape::Any)
+    }
+
+    /// Other words for the values of an argument: the cities of airports.
+    pub(super) fn aliases(&self, slot: &str) -> Vec<(String, String)> {
+        let is_airport = matches!(slot, "/origin" | "/destination");
+        let airports = self.airports.iter().filter(|_| is_airport);
+        airports.map(|(code, city)| (Value::from(code.as_str()).to_string(), city.clone())).collect()
+    }
+
+    /// May the value of an argument be computed from others?
+    pub(super) fn is_derived(&self, slot: &str) -> bool {
+        self.derived.iter().any(|name| slot.ends_with(&format!("/{name}")))
+    }
+
+    pub(super) fn says(&self, slot: &str) -> &[String] {
+        let name = slot.rsplit('/').next().unwrap_or_default();
+        self.says.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// The scalars of arguments, each with its JSON Pointer.
+pub(super) fn leaves(arguments: &Value) -> Vec<(String, Value)> {
+    fn walk(value: &Value, pointer: String, found: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(members) => {
+                members.iter().for_each(|(key, inner)| walk(inner, format!("{pointer}/{key}"), found));
+            }
+            Value::Array(elements) => {
+                elements.iter().enumerate().for_each(|(at, inner)| walk(inner, format!("{pointer}/{at}"), found));
+            }
+            Value::Null => {}
+            leaf => found.push((pointer, leaf.clone())),
+        }
+    }
+    let mut found = Vec::new();
+    walk(arguments, String::new(), &mut found);
+    found
+}

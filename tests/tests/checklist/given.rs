@@ -1,0 +1,138 @@
+//! Answers, presets, and what is kept from earlier.
+
+use std::sync::Arc;
+
+use tool_runtime::{
+    Answers, Ask, BoxFuture, Consent, Conversation, Day, Hit, Kept, Location, Lookup, Memory, Pointer, Presets, Prior,
+    ProcessMemory, Shape, Source, SourceSet, look_up,
+};
+
+fn slot(tool: &str, slot: &str) -> Ask {
+    Ask::new(tool, slot, Shape::Text)
+}
+
+fn hit(lookup: Lookup) -> Hit {
+    match lookup {
+        Lookup::Hit(hit) => hit,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// "Correcting a wrong answer also becomes a matter of filling one slot."
+#[tokio::test]
+async fn a_wrong_answer_is_corrected_by_filling_the_slot_again() {
+    let answers = Answers::new();
+    let to = slot("pay", "/to").of_call("call_1");
+    answers.give(&to, "\"alice\"").unwrap();
+    answers.give(&slot("pay", "/memo").of_call("call_1"), "\"rent\"").unwrap();
+    let number = answers.give(&to, "\"bob\"").unwrap();
+    assert_eq!((number, answers.replaced(3), answers.replaced(1), answers.replaced(0)), (3, Some(1), None, None));
+
+    let found = hit(answers.look(to.clone().with_value("\"bob\"")).await);
+    assert_eq!(found.location.to_string(), "a3");
+    assert_eq!(answers.read(&found.location).as_deref(), Some("bob"));
+    // The old one vouches no longer.
+    let Lookup::Conflict(others) = answers.look(to.with_value("\"alice\"")).await else { panic!() };
+    assert_eq!(others[0].value, "\"bob\"");
+    assert_eq!(answers.look(slot("pay", "/iban").with_value("\"bob\"")).await, Lookup::NoResult);
+    assert_eq!(answers.give(&slot("pay", "/to"), "bob"), None);
+}
+
+#[tokio::test]
+async fn an_answer_for_one_call_says_nothing_else_of_the_next() {
+    let answers = Answers::new();
+    answers.give(&slot("pay", "/to").of_call("call_1"), "\"alice\"").unwrap();
+    let next = slot("pay", "/to").of_call("call_2");
+    hit(answers.look(next.clone().with_value("\"alice\"")).await);
+    assert_eq!(answers.look(next.clone().with_value("\"bob\"")).await, Lookup::NoResult);
+    assert_eq!(answers.look(next.clone()).await, Lookup::NoResult);
+    assert_eq!(hit(answers.look(next.with_hint(Pointer::Answer(1))).await).value, "\"alice\"");
+}
+
+#[tokio::test]
+async fn presets_stand_for_an_argument_or_for_one_of_one_tool() {
+    let presets = Presets::new([("currency", "\"EUR\""), ("pay#/limit", "{\"b\":1,\"a\":[2.0]}")]).unwrap();
+    let currency = slot("pay", "/order/currency");
+    let found = hit(presets.look(currency.clone()).await);
+    assert_eq!((found.value.as_str(), presets.read(&found.location).as_deref()), ("\"EUR\"", Some("EUR")));
+    assert!(matches!(presets.look(currency.with_value("\"USD\"")).await, Lookup::Conflict(_)));
+    assert_eq!(hit(presets.look(slot("pay", "/limit")).await).value, "{\"a\":[2],\"b\":1}");
+    for other in [slot("refund", "/limit"), slot("pay", "/price"), slot("pay", "")] {
+        assert_eq!(presets.look(other).await, Lookup::NoResult);
+    }
+    assert!(Presets::new([("x", "{")]).unwrap_err().to_string().contains("`x`"));
+}
+
+#[tokio::test]
+async fn the_declared_default_is_a_preset() {
+    let presets = Presets::default();
+    let urgent = Ask::new("pay", "/urgent", Shape::Boolean).with_default("false");
+    let found = hit(presets.look(urgent.clone().with_value("false")).await);
+    assert_eq!(found.location.to_string(), "p:default of pay#/urgent");
+    assert_eq!(presets.read(&found.location).as_deref(), Some("false"));
+    assert_eq!(presets.look(urgent.clone().with_value("true")).await, Lookup::NoResult);
+
+    // Contradicted by what the user said, it isn't filled.
+    let conversation = Conversation::new();
+    conversation.user("Make it urgent.");
+    let sources = [conversation.instruction(), Arc::new(presets) as Arc<dyn Source>];
+    let tried = look_up(&sources, SourceSet::ALL, urgent.with_value("false")).await;
+    assert!(matches!(tried.outcome, Lookup::Conflict(_)), "{tried:?}");
+}
+
+/// "Values that will be used again should be recorded with the user's consent. What is recorded should be looked up, not
+/// asked again."
+#[tokio::test]
+async fn what_is_kept_with_consent_is_looked_up_and_can_be_withdrawn() {
+    let consent = Consent::at(Location::whole(Pointer::Turn(2), "Yes, remember it.")).unwrap();
+    let memory = ProcessMemory::new();
+    let address = slot("ship", "/address");
+    let kept = Kept::new("home", &address, "\"Elm Street 5\"", consent.clone()).unwrap();
+    memory.keep(kept.until("2024-12-31".parse().unwrap())).await.unwrap();
+
+    let prior = Prior::new(Arc::new(memory.clone()));
+    let on = |ask: Ask, day: &str| ask.on(day.parse::<Day>().unwrap());
+    let found = hit(prior.look(on(address.clone().with_value("\"Elm Street 5\""), "2024-12-31")).await);
+    assert_eq!(found.location.to_string(), "s:home");
+    assert_eq!(prior.read(&found.location).as_deref(), Some("Elm Street 5"));
+    let other = prior.look(on(address.clone().with_value("\"Oak Street 1\""), "2024-12-31")).await;
+    assert!(matches!(other, Lookup::Conflict(_)), "{other:?}");
+    // Over, at an unknown date, or of another slot.
+    for nothing in [on(address.clone(), "2025-01-01"), address.clone(), on(slot("ship", "/to"), "2024-12-31")] {
+        assert_eq!(prior.look(nothing).await, Lookup::NoResult);
+    }
+    assert_eq!(memory.withdraw("home".into()).await, Ok(true));
+    assert_eq!(prior.look(on(address, "2024-12-31")).await, Lookup::NoResult);
+    assert_eq!(prior.read(&found.location), None);
+}
+
+#[tokio::test]
+async fn nothing_is_kept_without_consent_and_no_secret_at_all() {
+    for pointer in ["p:x", "s:x", "r:call_1#"] {
+        assert_eq!(Consent::at(Location::whole(pointer.parse().unwrap(), "yes")), None);
+    }
+    let consent = Consent::at(Location::whole(Pointer::Answer(1), "yes")).unwrap();
+    Kept::new("pin", &slot("pay", "/pin").secret(), "\"4711\"", consent.clone()).unwrap_err();
+    Kept::new("pin", &slot("pay", "/to"), "4711 ...", consent).unwrap_err();
+}
+
+#[tokio::test]
+async fn a_memory_that_fails_is_not_an_empty_one() {
+    struct Down;
+    impl Memory for Down {
+        fn recall(&self, _: String, _: String) -> BoxFuture<'static, Result<Vec<Kept>, String>> {
+            Box::pin(std::future::ready(Err("the database is down".into())))
+        }
+        fn keep(&self, _: Kept) -> BoxFuture<'static, Result<(), String>> {
+            unreachable!()
+        }
+        fn withdraw(&self, _: String) -> BoxFuture<'static, Result<bool, String>> {
+            unreachable!()
+        }
+        fn at_hand(&self, _: &str) -> Option<Kept> {
+            None
+        }
+    }
+    let prior = Prior::new(Arc::new(Down));
+    assert_eq!(prior.look(slot("ship", "/to")).await, Lookup::Failed("the database is down".into()));
+}

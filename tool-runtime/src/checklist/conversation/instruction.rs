@@ -1,0 +1,290 @@
+//! What the user wrote.
+
+use super::wanted::{Place, Wanted, of_now};
+use super::{Piece, Said, UserTurn};
+use crate::checklist::ask::Ask;
+use crate::checklist::location::{Location, Pointer};
+use crate::checklist::search::{About, Anchors, Budget, Closed, Lexicon, Mention, Read, Spoken, Words};
+use crate::checklist::shape::Shape;
+use crate::checklist::source::{Hit, Lookup, Normalisation};
+use crate::schema::Day;
+use crate::schema::json::{Json, write_string};
+use crate::schema::text::visible;
+
+/// How many characters of what is written are shown.
+pub(super) const SHOWN: usize = 80;
+
+pub(super) fn look(said: &Said, lexicon: &Lexicon, ask: &Ask, value: Option<&Json>) -> Lookup {
+    let pointed = match ask.hint() {
+        Some(Pointer::Turn(number)) => number.checked_sub(1).filter(|at| *at < said.turns.len()),
+        _ => None,
+    };
+    let search = Search { said, lexicon, ask, anchors: Anchors::of(ask) };
+    let Some(value) = value else {
+        return pointed.map_or(Lookup::NoResult, |at| search.read_turn(at));
+    };
+    let mut budget = Budget::new();
+    match Closed::of(ask, Some(value), lexicon) {
+        Some(closed) => search.closed(&closed, value, pointed, &mut budget),
+        None => search.open(value, pointed, &mut budget),
+    }
+}
+
+pub(super) fn read(said: &Said, location: &Location) -> Option<String> {
+    let Pointer::Turn(number) = location.pointer() else { return None };
+    let turn = said.turns.get(number.checked_sub(1)?)?;
+    match location.proposed() {
+        Some(proposed) => {
+            let (number, question) = turn.question.as_ref()?;
+            (*number == proposed).then(|| location.read_in(&question.words.text)).flatten()
+        }
+        None => location.read_in(&turn.piece.words.text),
+    }
+}
+
+struct Search<'a> {
+    said: &'a Said,
+    lexicon: &'a Lexicon,
+    ask: &'a Ask,
+    anchors: Anchors,
+}
+
+impl Search<'_> {
+    /// A value that can be told by itself.
+    fn open(&self, value: &Json, pointed: Option<usize>, budget: &mut Budget) -> Lookup {
+        let wanted = Wanted::new(self.ask, value);
+        let newest_first = (0..self.said.turns.len()).rev();
+        for at in pointed.into_iter().chain(newest_first) {
+            if let Some(place) = wanted.last_in(&self.said.turns[at].piece, budget) {
+                return Lookup::Hit(self.hit(at, &place, value.to_string()));
+            }
+        }
+        for (at, turn) in self.said.turns.iter().enumerate().rev() {
+            let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
+            let Some(place) = wanted.last_in(question, budget) else { continue };
+            let sentence = |sentence: &usize| {
+                let range = question.words.sentences[*sentence];
+                let from = question.words.words[range.from].start;
+                let to = question.words.words[range.to - 1].end;
+                range.asks && from <= place.start && place.end <= to
+            };
+            if self.anchors.spoken(&question.words, budget).keys().any(sentence) {
+                return Lookup::Hit(self.proposed(at, *number, question, &place, value.to_string()));
+            }
+        }
+        Lookup::NoResult
+    }
+
+    /// A value of which there are few: what the latest turn says that speaks of the slot.
+    fn closed(&self, closed: &Closed, value: &Json, pointed: Option<usize>, budget: &mut Budget) -> Lookup {
+        let canonical = value.to_string();
+        for (at, turn) in self.said.turns.iter().enumerate().rev() {
+            let piece = &turn.piece;
+            let sentences = if pointed == Some(at) { all_of(&piece.words) } else { self.sentences(turn, budget) };
+            let mentions = closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, budget);
+            if let Some(mention) = mentions.iter().rev().find(|mention| mention.value == canonical) {
+                return Lookup::Hit(self.hit(at, &place(mention), canonical));
+            }
+            if !mentions.is_empty() && pointed != Some(at) {
+                let others = mentions.iter().rev().map(|other| self.hit(at, &place(other), other.value.clone()));
+                return Lookup::Conflict(distinct(others));
+            }
+            let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
+            let asked = self.anchors.spoken(&question.words, budget).into_iter();
+            let asked = asked.filter(|(at, _)| question.words.sentences[*at].asks);
+            let asked: Vec<_> = asked.map(|(at, places)| (at, About::Speaks(places))).collect();
+            let mentions = closed.mentions(&question.words, &question.readings, self.lexicon, &asked, budget);
+            if let [mention, rest @ ..] = &mentions[..]
+                && mention.value == canonical
+                && rest.iter().all(|other| other.value == canonical)
+            {
+                return Lookup::Hit(self.proposed(at, *number, question, &place(mention), canonical));
+            }
+        }
+        Lookup::NoResult
+    }
+
+    /// The sentences of a turn that are about the slot.
+    fn sentences(&self, turn: &UserTurn, budget: &mut Budget) -> Vec<(usize, About)> {
+        let mut own = self.anchors.spoken(&turn.piece.words, budget);
+        let question = turn.question.as_ref().map(|(_, question)| &question.words);
+        let asked = question.map(|question| self.anchors.spoken(question, budget)).unwrap_or_default();
+        (0..turn.piece.words.sentences.len())
+            .filter_map(|sentence| {
+                let about = match own.remove(&sentence) {
+                    Some(places) => Some(About::Speaks(places)),
+                    None => question.and_then(|question| answers(&turn.piece.words, sentence, question, &asked)),
+                };
+                about.map(|about| (sentence, about))
+            })
+            .collect()
+    }
+
+    /// Does a turn begin by agreeing to what was asked?
+    fn accepts(&self, turn: &UserTurn) -> bool {
+        let words = &turn.piece.words;
+        let first = words.sentences.first().map_or(0, |sentence| sentence.to);
+        self.lexicon.is_yes(words.small(0)) && !words.smalls(0, first).any(|word| self.lexicon.is_no(word))
+    }
+
+    fn hit(&self, at: usize, place: &Place, value: String) -> Hit {
+        self.hit_in(at, &self.said.turns[at].piece, place, value, |location| location)
+    }
+
+    fn proposed(&self, at: usize, number: usize, question: &Piece, place: &Place, value: String) -> Hit {
+        self.hit_in(at, question, place, value, |location| location.proposed_in(number))
+    }
+
+    fn hit_in(
+        &self,
+        at: usize,
+        piece: &Piece,
+        place: &Place,
+        value: String,
+        located: impl FnOnce(Location) -> Location,
+    ) -> Hit {
+        let text = &piece.words.text;
+        let location = located(Location::new(Pointer::Turn(at + 1), place.start..place.end, text));
+        let mut hit = Hit::new(location, value, place.normalisation);
+        hit.excerpt = Some(visible(&text[place.start..place.end], SHOWN));
+        hit.answering(self.ask)
+    }
+
+    /// The value at a turn that is pointed at, if the turn holds just one that can be it.
+    fn read_turn(&self, at: usize) -> Lookup {
+        let mut budget = Budget::new();
+        let (turn, piece) = (&self.said.turns[at], &self.said.turns[at].piece);
+        let mentions = match self.ask.shape() {
+            Shape::Text => spoken(&piece.words),
+            Shape::Date => days(piece, self.ask.now()),
+            Shape::Integer | Shape::Number => numbers(piece, self.ask.shape()),
+            Shape::Any => Vec::new(),
+            Shape::Boolean | Shape::Choice(_) => match Closed::of(self.ask, None, self.lexicon) {
+                Some(closed) => {
+                    // What is said of the slot first; if nothing is, whatever the turn says.
+                    let about = self.sentences(turn, &mut budget);
+                    let mut mentions = Vec::new();
+                    for sentences in [about, all_of(&piece.words)] {
+                        if mentions.is_empty() {
+                            mentions =
+                                closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, &mut budget);
+                        }
+                    }
+                    mentions
+                }
+                None => Vec::new(),
+            },
+        };
+        let hits = mentions.iter().rev().map(|mention| self.hit(at, &place(mention), mention.value.clone()));
+        let mut hits = distinct(hits);
+        match hits.len() {
+            0 => Lookup::NoResult,
+            1 => Lookup::Hit(hits.remove(0)),
+            _ => Lookup::Conflict(hits),
+        }
+    }
+}
+
+/// How a sentence answers one of those of a question that are about the slot. An item of a list answers the item of its
+/// number; any other sentence answers what was asked last, and perhaps what was asked before.
+fn answers(words: &Words, sentence: usize, question: &Words, asked: &Spoken) -> Option<About> {
+    let item = words.sentences[sentence].item;
+    let of_item = |at: &usize| question.sentences[*at].item;
+    if item.is_some() && question.sentences.iter().any(|sentence| sentence.item.is_some()) {
+        return asked.keys().any(|at| of_item(at) == item).then_some(About::Answers);
+    }
+    let asks = |at: &usize| question.sentences[*at].asks || of_item(at).is_some();
+    let last = (0..question.sentences.len()).rev().find(asks)?;
+    let items = question.sentences.iter().filter_map(|sentence| sentence.item).max().unwrap_or(0);
+    let is_last = |at: &usize| *at == last && (of_item(at).is_none() || items < 2);
+    let mut asked = asked.keys().filter(|at| asks(at)).peekable();
+    asked.peek()?;
+    Some(if asked.any(is_last) { About::Answers } else { About::AnswersSeveral })
+}
+
+/// Every sentence, as somebody points at them.
+fn all_of(words: &Words) -> Vec<(usize, About)> {
+    (0..words.sentences.len()).map(|sentence| (sentence, About::Pointed)).collect()
+}
+
+fn place(mention: &Mention) -> Place {
+    Place { start: mention.start, end: mention.end, normalisation: mention.normalisation }
+}
+
+/// Each value once.
+fn distinct(hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
+    const MOST: usize = 16;
+    let mut all: Vec<Hit> = Vec::new();
+    for hit in hits {
+        if all.len() < MOST && all.iter().all(|other| other.value != hit.value) {
+            all.push(hit);
+        }
+    }
+    all
+}
+
+/// A string that a turn consists of, or that it puts into quotes.
+fn spoken(words: &Words) -> Vec<Mention> {
+    let text = words.text.as_str();
+    let mention = |start: usize, end: usize| {
+        let mut value = String::new();
+        write_string(&mut value, &text[start..end]);
+        Mention { value, start, end, normalisation: Normalisation::Exact }
+    };
+    let mut quoted = Vec::new();
+    for (open, close) in
+        [('"', '"'), ('\u{201c}', '\u{201d}'), ('\u{201e}', '\u{201c}'), ('`', '`'), ('\u{ab}', '\u{bb}')]
+    {
+        let mut from = 0;
+        while let Some(start) = text[from..].find(open).map(|at| from + at + open.len_utf8())
+            && let Some(end) = text[start..].find(close).map(|at| start + at)
+        {
+            if start < end {
+                quoted.push(mention(start, end));
+            }
+            from = end + close.len_utf8();
+        }
+    }
+    if !quoted.is_empty() {
+        return quoted;
+    }
+    let whole = text.trim();
+    let start = text.len() - text.trim_start().len();
+    let single = !whole.is_empty() && !whole.contains(char::is_whitespace);
+    single.then(|| mention(start, start + whole.len())).into_iter().collect()
+}
+
+fn days(piece: &Piece, now: Option<Day>) -> Vec<Mention> {
+    let mut found = Vec::new();
+    for reading in &piece.readings {
+        let days = match (&reading.value, now) {
+            (Read::Day(day), _) => [Some(*day), None],
+            (Read::DayOfYear(month, day), Some(now)) => of_now(*month, *day, now),
+            (Read::FromNow(0), now) => [now, None],
+            (Read::FromNow(1), Some(now)) => [now.next(), None],
+            (Read::FromNow(-1), Some(now)) => [now.previous(), None],
+            _ => [None, None],
+        };
+        found.extend(days.into_iter().flatten().map(|day| Mention {
+            value: format!("\"{day}\""),
+            start: reading.start,
+            end: reading.end,
+            normalisation: reading.normalisation,
+        }));
+    }
+    found
+}
+
+fn numbers(piece: &Piece, shape: &Shape) -> Vec<Mention> {
+    let number = |read: &Read| match read {
+        Read::Number(number) => {
+            Some(number.clone()).filter(|number| *shape == Shape::Number || !number.contains(['.', 'e']))
+        }
+        _ => None,
+    };
+    let mention = |reading: &super::Reading| {
+        let value = number(&reading.value)?;
+        Some(Mention { value, start: reading.start, end: reading.end, normalisation: reading.normalisation })
+    };
+    piece.readings.iter().filter_map(mention).collect()
+}

@@ -1,0 +1,125 @@
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use serde::{Serialize, Serializer};
+
+use super::ask::Ask;
+use super::source::{Lookup, Source, SourceKind, SourceSet};
+use crate::BoxFuture;
+use crate::tool::{CatchPanic, caught};
+
+/// What came of a search through several sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// What ended the search; [`Lookup::NoResult`] if every source was searched and nothing found.
+    pub outcome: Lookup,
+    /// The sources that were searched, in order, and what each said.
+    pub tried: Vec<(SourceKind, Came)>,
+}
+
+impl Tried {
+    /// The source that ended the search.
+    pub fn by(&self) -> Option<SourceKind> {
+        self.tried.last().filter(|(_, came)| *came != Came::NoResult).map(|(kind, _)| *kind)
+    }
+}
+
+/// What one source said, without what it found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Came {
+    /// It has the value.
+    Hit,
+    /// It has nothing.
+    NoResult,
+    /// It says something else.
+    Conflict,
+    /// It couldn't be searched.
+    Failed,
+}
+
+impl Came {
+    /// The stable word, such as `no_result`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Came::Hit => "hit",
+            Came::NoResult => "no_result",
+            Came::Conflict => "conflict",
+            Came::Failed => "failed",
+        }
+    }
+}
+
+impl Serialize for Came {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl From<&Lookup> for Came {
+    fn from(lookup: &Lookup) -> Self {
+        match lookup {
+            Lookup::Hit(_) => Came::Hit,
+            Lookup::NoResult => Came::NoResult,
+            Lookup::Conflict(_) => Came::Conflict,
+            Lookup::Failed(_) => Came::Failed,
+        }
+    }
+}
+
+/// Searches those of `sources` that are in `from`, in the fixed order of their kinds (and in the given order among
+/// those of one kind), until one has a hit or a conflict.
+///
+/// A source that fails ends the search too: it might have said something else than those after it, so what they say
+/// isn't taken in its place. A source that panics has failed.
+pub async fn look_up(sources: &[Arc<dyn Source>], from: SourceSet, ask: Ask) -> Tried {
+    let mut tried = Vec::new();
+    let mut kinds = Vec::with_capacity(sources.len());
+    for source in sources {
+        match caught(|| source.kind()) {
+            Ok(kind) if from.contains(kind) => kinds.push((kind, source)),
+            Ok(_) => {}
+            // Which one it is can't be known, so nothing is known of any.
+            Err(words) => return Tried { outcome: panicked(&words), tried },
+        }
+    }
+    kinds.sort_by_key(|(kind, _)| *kind);
+    for (kind, source) in kinds {
+        let outcome = match caught(|| source.look(ask.clone())) {
+            Ok(future) => CatchPanic::new(future).await.unwrap_or_else(|words| panicked(&words)),
+            Err(words) => panicked(&words),
+        };
+        tried.push((kind, Came::from(&outcome)));
+        if outcome != Lookup::NoResult {
+            return Tried { outcome, tried };
+        }
+    }
+    Tried { outcome: Lookup::NoResult, tried }
+}
+
+fn panicked(words: &str) -> Lookup {
+    Lookup::Failed(format!("it panicked: {words}"))
+}
+
+/// [`look_up`] for several slots at once: no search waits for another. The results are in the order of `asks`.
+pub async fn look_up_all(sources: &[Arc<dyn Source>], asks: impl IntoIterator<Item = (SourceSet, Ask)>) -> Vec<Tried> {
+    let mut running: Vec<BoxFuture<'_, Tried>> = Vec::new();
+    for (from, ask) in asks {
+        running.push(Box::pin(look_up(sources, from, ask)));
+    }
+    let mut done: Vec<Option<Tried>> = running.iter().map(|_| None).collect();
+    poll_fn(|task| {
+        let mut left = false;
+        for (future, done) in running.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
+            match future.as_mut().poll(task) {
+                Poll::Ready(tried) => *done = Some(tried),
+                Poll::Pending => left = true,
+            }
+        }
+        if left { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}

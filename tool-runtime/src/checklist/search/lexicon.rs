@@ -1,0 +1,188 @@
+use std::collections::HashMap;
+
+/// The words of a language by which values are written: numbers, months, yes and no. Data, of which hosts can give
+/// more; [`Lexicon::english`] is what a [`Conversation`](crate::Conversation) reads by itself.
+///
+/// ```
+/// use tool_runtime::{Conversation, Lexicon};
+///
+/// let german = Lexicon::english()
+///     .numbers([("zwei", 2), ("drei", 3)])
+///     .months([("Mai", 5)])
+///     .yes(["ja"])
+///     .no(["nein", "kein", "keine", "nicht"]);
+/// let conversation = Conversation::with_lexicon(german);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Lexicon {
+    numbers: HashMap<String, u64>,
+    months: HashMap<String, u8>,
+    relative: HashMap<String, i8>,
+    ordinals: Vec<String>,
+    units: Vec<String>,
+    yes: Vec<String>,
+    no: Vec<String>,
+}
+
+impl Lexicon {
+    /// Without words: only digits are numbers, and nothing is a yes.
+    pub fn none() -> Self {
+        Lexicon::default()
+    }
+
+    /// English.
+    pub fn english() -> Self {
+        let tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+        let small = [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ];
+        let months = [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ];
+        // Shorter ones are English words besides: `mar`, `sept` and the like aren't.
+        let short = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+        Lexicon::none()
+            .numbers(small.into_iter().zip(0..))
+            .numbers(tens.into_iter().zip((20..).step_by(10)))
+            .numbers([("hundred", 100), ("thousand", 1000)])
+            .months(months.into_iter().zip(1..))
+            .months(short.into_iter().zip(1..))
+            .months([("sept", 9)])
+            .relative_days([("today", 0), ("tomorrow", 1), ("yesterday", -1)])
+            .ordinals(["st", "nd", "rd", "th"])
+            .units([
+                "kg", "g", "km", "m", "cm", "mm", "mi", "ft", "lb", "lbs", "oz", "l", "ml", "h", "hr", "hrs", "min",
+                "mins", "s", "sec", "ms", "usd", "eur", "gbp", "chf", "jpy",
+            ])
+            .yes([
+                "yes",
+                "yeah",
+                "yep",
+                "sure",
+                "ok",
+                "okay",
+                "correct",
+                "confirm",
+                "confirmed",
+                "agreed",
+                "absolutely",
+                "definitely",
+                "please",
+            ])
+            .no([
+                "no", "not", "none", "nope", "never", "without", "don", "doesn", "didn", "won", "wouldn", "decline",
+                "skip", "cannot",
+            ])
+    }
+
+    /// Adds words for numbers. `100` and `1000` multiply what stands before them, tens add the ones after them.
+    #[must_use]
+    pub fn numbers<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, u64)>) -> Self {
+        self.numbers.extend(words.into_iter().map(|(word, number)| (folded(word), number)));
+        self
+    }
+
+    /// Adds names of months, from 1.
+    #[must_use]
+    pub fn months<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, u8)>) -> Self {
+        self.months.extend(words.into_iter().map(|(word, month)| (folded(word), month)));
+        self
+    }
+
+    /// Adds words for days that are so many days from the host's date.
+    #[must_use]
+    pub fn relative_days<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, i8)>) -> Self {
+        self.relative.extend(words.into_iter().map(|(word, days)| (folded(word), days)));
+        self
+    }
+
+    /// Adds endings that make a day of a number, such as `th`.
+    #[must_use]
+    pub fn ordinals<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.ordinals.extend(words.into_iter().map(folded));
+        self
+    }
+
+    /// Adds units that may stand directly behind a number.
+    #[must_use]
+    pub fn units<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.units.extend(words.into_iter().map(folded));
+        self
+    }
+
+    /// Adds words by which somebody agrees.
+    #[must_use]
+    pub fn yes<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.yes.extend(words.into_iter().map(folded));
+        self
+    }
+
+    /// Adds words that deny.
+    #[must_use]
+    pub fn no<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.no.extend(words.into_iter().map(folded));
+        self
+    }
+
+    pub(crate) fn number(&self, word: &str) -> Option<u64> {
+        self.numbers.get(word).copied()
+    }
+
+    pub(crate) fn month(&self, word: &str) -> Option<u8> {
+        self.months.get(word).copied()
+    }
+
+    pub(crate) fn relative_day(&self, word: &str) -> Option<i8> {
+        self.relative.get(word).copied()
+    }
+
+    pub(crate) fn is_ordinal(&self, ending: &str) -> bool {
+        self.ordinals.iter().any(|known| known == ending)
+    }
+
+    pub(crate) fn is_unit(&self, word: &str) -> bool {
+        self.units.iter().any(|known| known == word)
+    }
+
+    pub(crate) fn is_yes(&self, word: &str) -> bool {
+        self.yes.iter().any(|known| known == word)
+    }
+
+    pub(crate) fn is_no(&self, word: &str) -> bool {
+        self.no.iter().any(|known| known == word)
+    }
+}
+
+fn folded(word: impl Into<String>) -> String {
+    word.into().to_lowercase()
+}
