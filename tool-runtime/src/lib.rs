@@ -38,6 +38,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | `schema` | what the model sees; schemas built, walked and digested |
+//! | `document` | files that people write: TOML and JSON in one tree, with places |
 //! | `call` | what a model proposes and reads back: plain data |
 //! | `tool` | what the host keeps: bodies, outputs, renderers, contexts |
 //! | `registry` | which tools there are |
@@ -52,6 +53,7 @@
 
 mod call;
 mod checklist;
+mod document;
 mod events;
 mod execute;
 mod gate;
@@ -73,20 +75,23 @@ pub use call::{
     Block, CallId, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall, ToolOutputError, ToolResult,
 };
 pub use checklist::{
-    Answers, Ask, Came, Checklist, Consent, Conversation, Hit, Kept, KeptError, Lexicon, Location, Lookup, Memory,
-    Normalisation, Observation, Party, Pointer, PointerError, PresetError, Presets, Prior, ProcessMemory, Report,
-    Shape, Source, SourceKind, SourceKindError, SourceSet, Tried, Unknown, look_up, look_up_all, source_fn,
+    Addressee, Answers, Ask, Came, CheckedCall, Checklist, ChecklistBuilder, ChecklistError, Condition, Consent,
+    Conversation, Hit, Kept, KeptError, Lexicon, ListKind, Location, Lookup, Memory, Normalisation, Observation,
+    Origin, Party, Pointer, PointerError, PresetError, Presets, Principle, Prior, ProcessMemory, Report, Shape, Slot,
+    SlotKind, SlotState, Source, SourceKind, SourceKindError, SourceSet, State, Tried, Unknown, look_up, look_up_all,
+    source_fn,
 };
 #[cfg(feature = "cel")]
 pub use checklist::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
 };
+pub use document::FileFault;
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    Absent, AllowAll, Answer, AnswerError, Approver, Arguments, CallFacts, ChannelApprover, Decision, DenyAll, FirstOf,
-    Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies, Policy, Question,
-    QuestionId, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
+    Absent, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover, Decision, DenyAll,
+    FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies,
+    Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
     UnknownAnswer,
 };
 pub use harness::{Harness, Repeats, RepeatsError, Turn};

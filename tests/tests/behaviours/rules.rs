@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tool_runtime::{
-    Absent, Answer, BoxFuture, CallFacts, Code, Decision, DynamicTool, Harness, Hint, HostTool, Policies, QuestionSet,
-    Registry, Rule, RuleFault, Rules, RulesError, Scalar, Test, ToolCall, tool, tool_type,
+    Absent, Answer, BoxFuture, CallFacts, Code, Decision, DynamicTool, FileFault, Harness, Hint, HostTool, Policies,
+    QuestionSet, Registry, Rule, Rules, RulesError, Scalar, Test, ToolCall, tool, tool_type,
 };
 
 /// How often bodies began.
@@ -434,7 +434,7 @@ fn b65_a_bad_pattern_is_refused() {
     for pattern in ["", r"a\", r"a\b", r"\"] {
         let error =
             refused([Rule::deny("git").because("no").when("command", Test::matches(pattern)), Rule::allow(pattern)]);
-        let rules: Vec<_> = error.faults().map(RuleFault::rule).collect();
+        let rules: Vec<_> = error.faults().map(FileFault::entry).collect();
         assert_eq!(rules, [Some(1), Some(2)], "{pattern}: {error}");
     }
 }
@@ -480,7 +480,7 @@ fn b73_what_may_be_absent_has_to_say_what_that_means() {
         Rule::deny("pay").because("no").when("payment.amount", Test::above(1)),
         secrets(),
     ]);
-    let rules: Vec<_> = error.faults().filter_map(RuleFault::rule).collect();
+    let rules: Vec<_> = error.faults().filter_map(FileFault::entry).collect();
     assert_eq!(rules, [1, 2, 3, 4, 5], "{error}");
     assert!(error.faults().all(|fault| fault.what().contains("may be absent")), "{error}");
 }

@@ -103,6 +103,14 @@ impl ToolCall {
         self
     }
 
+    /// Where something may be absent although it is required: the model has said that it found none, or has pointed at
+    /// it instead of writing it.
+    pub(crate) fn open(&self) -> Vec<JsonPath> {
+        let reported = self.reported.pairs().iter().filter(|(slot, _)| slot.starts_with('/'));
+        let reported = reported.filter_map(|(slot, _)| JsonPath::from_pointer(slot));
+        self.no_result.iter().cloned().chain(reported).collect()
+    }
+
     /// Where the model says that it found what it wrote; nothing unless it was asked to say so, see
     /// [`Sources`](crate::wire::export::Sources).
     pub fn reported(&self) -> &Reported {

@@ -35,7 +35,7 @@ pub enum Pointer {
     /// A turn of the user, from 1. The assistant's turns aren't counted: they are no source.
     Turn(usize),
     /// A value in the result of a call.
-    Result {
+    CallResult {
         /// Which call.
         call: CallId,
         /// Where in its result; the root if it is no JSON.
@@ -54,7 +54,7 @@ impl Pointer {
     pub fn source(&self) -> SourceKind {
         match self {
             Pointer::Turn(_) => SourceKind::Instruction,
-            Pointer::Result { .. } => SourceKind::Observed,
+            Pointer::CallResult { .. } => SourceKind::Observed,
             Pointer::Preset(_) => SourceKind::Preset,
             Pointer::Prior(_) => SourceKind::Prior,
             Pointer::Answer(_) => SourceKind::Answer,
@@ -66,7 +66,7 @@ impl fmt::Display for Pointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pointer::Turn(turn) => write!(f, "u{turn}"),
-            Pointer::Result { call, path } => {
+            Pointer::CallResult { call, path } => {
                 let call = call.as_str().replace('%', "%25").replace('#', "%23");
                 write!(f, "r:{call}#{}", path.to_pointer())
             }
@@ -85,7 +85,7 @@ impl FromStr for Pointer {
             let (call, path) = rest.split_once('#').unwrap_or((rest, ""));
             let call = call.replace("%23", "#").replace("%25", "%");
             let path = JsonPath::from_pointer(path).filter(|_| !call.is_empty()).ok_or(PointerError)?;
-            return Ok(Pointer::Result { call: call.into(), path });
+            return Ok(Pointer::CallResult { call: call.into(), path });
         }
         let keyed = [("p:", Pointer::Preset as fn(String) -> Pointer), ("s:", Pointer::Prior)];
         for (prefix, of) in keyed {
@@ -251,7 +251,7 @@ mod tests {
             assert_eq!(text.parse::<Pointer>().unwrap().to_string(), text);
         }
         assert_eq!("r:call_7".parse::<Pointer>().unwrap().to_string(), "r:call_7#");
-        let odd = Pointer::Result { call: "%23#%".into(), path: JsonPath::root() };
+        let odd = Pointer::CallResult { call: "%23#%".into(), path: JsonPath::root() };
         assert_eq!(odd.to_string().parse(), Ok(odd));
     }
 

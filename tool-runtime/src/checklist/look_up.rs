@@ -109,12 +109,17 @@ pub async fn look_up_all(sources: &[Arc<dyn Source>], asks: impl IntoIterator<It
     for (from, ask) in asks {
         running.push(Box::pin(look_up(sources, from, ask)));
     }
-    let mut done: Vec<Option<Tried>> = running.iter().map(|_| None).collect();
+    all(running).await
+}
+
+/// All of them at once; none waits for another.
+pub(super) async fn all<T>(mut running: Vec<BoxFuture<'_, T>>) -> Vec<T> {
+    let mut done: Vec<Option<T>> = running.iter().map(|_| None).collect();
     poll_fn(|task| {
         let mut left = false;
         for (future, done) in running.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
             match future.as_mut().poll(task) {
-                Poll::Ready(tried) => *done = Some(tried),
+                Poll::Ready(value) => *done = Some(value),
                 Poll::Pending => left = true,
             }
         }

@@ -1,27 +1,48 @@
 //! What has to be known before a call runs.
 
+mod applied;
 mod ask;
+mod condition;
 mod conversation;
+pub(crate) mod examine;
 #[cfg(feature = "cel")]
 mod expression;
+mod extension;
+mod file;
 mod given;
+mod intent;
+mod judge;
+mod labels;
+mod leaves;
+mod list;
 mod location;
 mod look_up;
+mod origin;
+mod report;
 mod search;
 mod shape;
 mod slot;
+mod snapshot;
 mod source;
+mod words;
 
 pub use ask::Ask;
+pub use condition::{CheckedCall, Condition, State};
 pub use conversation::{Conversation, Observation};
 #[cfg(feature = "cel")]
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
 };
+pub use file::{Addressee, Principle};
 pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
+pub(crate) use leaves::put;
+pub use list::{Checklist, ChecklistBuilder, ChecklistError};
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
+pub use origin::{ListKind, Origin};
+pub use report::Report;
 pub use search::Lexicon;
 pub use shape::Shape;
-pub use slot::{Checklist, Party, Report, Unknown};
+pub use slot::{Party, Slot, SlotKind, SlotState, Unknown};
+pub(crate) use snapshot::Snapshot;
 pub use source::{Hit, Lookup, Normalisation, Source, SourceKind, SourceKindError, SourceSet, source_fn};

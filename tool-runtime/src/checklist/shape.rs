@@ -19,6 +19,9 @@ pub enum Shape {
     Date,
     /// Anything else. Found only as it is.
     Any,
+    /// Whatever somebody said in a whole turn, as it stands. No argument has this shape: it is what the user wants that
+    /// is said in so many words.
+    Words,
 }
 
 /// How many references and branches are followed to learn a shape. More than any schema needs that isn't built to

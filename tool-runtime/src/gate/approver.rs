@@ -34,6 +34,13 @@ pub trait Approver: Send + Sync {
     /// The future is dropped when nobody waits for the answers any more; the set's token is
     /// cancelled then.
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>>;
+
+    /// Tells a person something for which there is nothing to ask: `[notice]` lines of calls that are about to run.
+    /// `true` once it was shown. By default nobody is told.
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        let _ = notices;
+        Box::pin(std::future::ready(false))
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -47,6 +54,10 @@ impl<F: Fn(QuestionSet) -> BoxFuture<'static, Vec<Answer>> + Send + Sync> Approv
 impl<A: Approver + ?Sized> Approver for Arc<A> {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         (**self).ask(questions)
+    }
+
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        (**self).tell(notices)
     }
 }
 

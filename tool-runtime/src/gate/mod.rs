@@ -2,6 +2,7 @@
 
 mod approver;
 mod approvers;
+mod blank;
 mod facts;
 mod grants;
 mod policy;
@@ -10,12 +11,13 @@ mod rules;
 
 pub use approver::{Answer, Approver, UnknownAnswer};
 pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, TerminalApprover};
+pub use blank::{Blank, FillError};
+pub(crate) use blank::{Sheet, Takes, Written};
 pub use facts::{Arguments, CallFacts};
 pub(crate) use grants::what_runs;
 pub use grants::{Grant, GrantScope, Grants};
 pub use policy::{AllowAll, Decision, DenyAll, Guard, Policies, Policy};
 pub(crate) use policy::{Ruling, judge};
 pub use question::{Question, QuestionId, QuestionSet};
-#[cfg(feature = "cel")]
-pub(crate) use rules::written;
-pub use rules::{Absent, Hint, Pattern, PatternError, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Test};
+pub use rules::{Absent, Hint, Pattern, PatternError, Rule, Rules, RulesBuilder, RulesError, Scalar, Test};
+pub(crate) use rules::{of_tools, parse_argument, written_argument};

@@ -8,7 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
+use super::blank::{Blank, FillError, Sheet};
 use crate::call::CallId;
+use crate::schema::json::Json;
 use crate::schema::text::shown;
 use crate::schema::{Digest, JsonPath};
 use crate::tool::Card;
@@ -83,8 +85,10 @@ pub struct Question {
     pub defaults: Vec<JsonPath>,
     /// How the tool's author shows such a call.
     pub card: Option<Card>,
-    /// Why it is asked: every reason there is.
+    /// Why it is asked: every reason there is. None if all that is asked for are the blanks.
     pub reasons: Vec<String>,
+    /// What has to be filled in before it can run: see [`QuestionSet::fill`].
+    pub blanks: Vec<Blank>,
     /// Identifies the tool's definition: see [`HostTool::digest`](crate::HostTool::digest).
     pub definition: Digest,
     /// Identifies what will run: the tool, its definition, and the accepted arguments with their
@@ -105,6 +109,7 @@ impl Question {
             defaults: Vec::new(),
             card: None,
             reasons: Vec::new(),
+            blanks: Vec::new(),
             definition: Digest::of_bytes(tool.as_bytes()),
             digest: Digest::of_bytes(arguments.as_bytes()),
             tool,
@@ -117,7 +122,7 @@ impl Serialize for Question {
     /// With digests as hexadecimal digits and defaults as JSON Pointers; parts that aren't given are
     /// absent.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Question", 9)?;
+        let mut fields = serializer.serialize_struct("Question", 10)?;
         self.serialize_into(&mut fields, "id")?;
         fields.end()
     }
@@ -147,6 +152,10 @@ impl Question {
             true => fields.skip_field("reasons")?,
             false => fields.serialize_field("reasons", &self.reasons)?,
         }
+        match self.blanks.is_empty() {
+            true => fields.skip_field("blanks")?,
+            false => fields.serialize_field("blanks", &self.blanks)?,
+        }
         Ok(())
     }
 }
@@ -160,6 +169,7 @@ pub struct QuestionSet {
     /// What the person has to be told: the `[notice]` lines of the tools that are asked about, each
     /// once.
     pub notices: Vec<String>,
+    sheet: Sheet,
     token: CancellationToken,
 }
 
@@ -173,11 +183,74 @@ impl QuestionSet {
     /// assert!(set.notices.is_empty() && !set.token().is_cancelled());
     /// ```
     pub fn new(questions: impl IntoIterator<Item = Question>) -> Self {
-        QuestionSet::cancelled_by(CancellationToken::new(), questions.into_iter().collect(), Vec::new())
+        let questions = questions.into_iter().collect();
+        QuestionSet::with(CancellationToken::new(), Sheet::default(), questions, Vec::new())
     }
 
-    pub(crate) fn cancelled_by(token: CancellationToken, questions: Vec<Question>, notices: Vec<String>) -> Self {
-        QuestionSet { questions, notices, token }
+    pub(crate) fn with(token: CancellationToken, sheet: Sheet, questions: Vec<Question>, notices: Vec<String>) -> Self {
+        QuestionSet { questions, notices, sheet, token }
+    }
+
+    /// Some of its questions, with the same sheet.
+    pub(super) fn with_only(&self, questions: Vec<Question>) -> Self {
+        QuestionSet { questions, ..self.clone() }
+    }
+
+    /// Fills in a blank of a question, with JSON text. What is filled in counts if the answer to its question is a yes;
+    /// filling it in again replaces it.
+    ///
+    /// # Errors
+    /// If nothing of the kind is asked for, or if the tool takes no such value, in words for whoever wrote it.
+    ///
+    /// ```
+    /// use tool_runtime::{Blank, Question, QuestionSet};
+    ///
+    /// let mut question = Question::new("call_1", "pay", "{}");
+    /// question.blanks.push(Blank::new("/iban", "Which account should the money go to?"));
+    /// let id = question.id.clone();
+    /// let set = QuestionSet::new([question]);
+    /// assert!(set.fill(&id, "/iban", "\"DE1\"").is_ok());
+    /// assert!(set.fill(&id, "/iban", "DE1").is_err() && set.fill(&id, "/bic", "1").is_err());
+    /// ```
+    pub fn fill(&self, question: &QuestionId, slot: &str, json: &str) -> Result<(), FillError> {
+        let asked = self.questions.iter().find(|asked| asked.id == *question);
+        if !asked.is_some_and(|asked| asked.blanks.iter().any(|blank| blank.slot == slot)) {
+            return Err(FillError::unknown());
+        }
+        self.sheet.fill(question, slot, json)
+    }
+
+    /// As [`fill`](Self::fill), with what a person typed: text where the tool takes text, and a number, a word or JSON
+    /// where it takes these.
+    ///
+    /// # Errors
+    /// As for `fill`.
+    pub fn fill_text(&self, question: &QuestionId, slot: &str, typed: &str) -> Result<(), FillError> {
+        let typed = typed.trim();
+        let as_text = self.fill(question, slot, &Json::string(typed).to_string());
+        as_text.or_else(|error| self.fill(question, slot, typed).map_err(|_| error))
+    }
+
+    /// All that is asked for, as one text that a model can put into its own words: without the names of slots and tools,
+    /// so that nothing is left to choose among.
+    pub fn in_words(&self) -> String {
+        let mut out = String::new();
+        for notice in &self.notices {
+            out.push_str(&format!("To be told first: {notice}\n"));
+        }
+        for question in &self.questions {
+            for blank in &question.blanks {
+                out.push_str(&format!("Asked for: {}", blank.asks));
+                if !blank.choices.is_empty() {
+                    out.push_str(&format!(" (one of: {})", blank.choices.join(", ")));
+                }
+                out.push('\n');
+            }
+            for reason in &question.reasons {
+                out.push_str(&format!("To be agreed to: {reason}\n"));
+            }
+        }
+        out
     }
 
     /// Is cancelled once nobody waits for an answer any more: the turn was cancelled or dropped, or

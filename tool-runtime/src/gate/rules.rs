@@ -5,7 +5,6 @@ mod build;
 mod condition;
 mod decimal;
 mod error;
-#[cfg(feature = "rules")]
 mod file;
 mod pattern;
 mod rule;
@@ -16,19 +15,19 @@ use std::sync::Arc;
 
 use super::policy::Ruling;
 use super::{CallFacts, Decision, Policy};
+use crate::document::Sited;
 use crate::registry::Registry;
 use crate::schema::json::{Cursor, Fault as NotJson, Token};
 use crate::schema::{Digest, MAX_DEPTH};
 use crate::tool::{Hints, HostTool};
+pub(crate) use argument::{parse as parse_argument, written as written_argument};
 use build::Located;
+pub(crate) use build::of_tools;
 use condition::{Condition, Outcome};
-use error::Sited;
 use rule::Rank;
 
-#[cfg(feature = "cel")]
-pub(crate) use argument::written;
 pub use condition::{Absent, Scalar, Test};
-pub use error::{RuleFault, RulesError};
+pub use error::RulesError;
 pub use pattern::{Pattern, PatternError};
 pub use rule::{Hint, Rule};
 

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Parts;
 use crate::call::ToolCall;
+use crate::checklist::Snapshot;
 use crate::execute::{schedule, until};
 use crate::gate::Question;
 use crate::path::ask::{Asking, ask_and_tell};
@@ -59,9 +60,12 @@ impl Parts {
         token: Option<&CancellationToken>,
     ) -> Vec<Judged<'t>> {
         let mut judged = Vec::with_capacity(calls.size_hint().0);
+        // One state of the list for the whole turn.
+        self.checklist.refresh();
+        let list = self.checklist.snapshot();
         for (position, (call, lineage)) in calls.enumerate() {
             let mut flight = Flight::new(landing, position, &call);
-            let asked = match self.judge(&mut flight, call, lineage, token).await {
+            let asked = match self.judge(&mut flight, call, lineage, &list, token).await {
                 Ok(asked) => Some(asked),
                 Err(ending) => {
                     flight.ends(ending);
@@ -82,6 +86,7 @@ impl Parts {
         flight: &mut Flight<'_>,
         call: ToolCall,
         lineage: Option<Arc<Lineage>>,
+        list: &Arc<Snapshot>,
         token: Option<&CancellationToken>,
     ) -> Result<Asked, Ending> {
         let mut proposed = self.registry.resolve(call, &self.loaded)?;
@@ -91,7 +96,7 @@ impl Parts {
             proposed = proposed.made_by(lineage);
         }
         flight.resolved(proposed.tool());
-        let checked = proposed.accept()?.check(&self.checklist).await;
+        let checked = proposed.accept()?.check_by(&self.checklist, list).await;
         if let Some(repeats) = self.repeats.as_ref().filter(|_| is_proposed) {
             let (tool, canonical) = checked.said();
             if let Some(aside) = repeats.note(tool, canonical, || checked.redacted()) {
@@ -125,7 +130,9 @@ impl Parts {
                 flight.asked(|| question.reasons.clone());
             }
         };
-        let mut asking = Asking::new(&*self.policy, &self.guards, Arc::clone(&self.ledger)).grants(&self.grants);
+        let mut asking = Asking::new(&*self.policy, &self.guards, Arc::clone(&self.ledger))
+            .checklist(&self.checklist)
+            .grants(&self.grants);
         if let Some(approver) = self.approver.as_deref() {
             asking = asking.approver(approver);
         }

@@ -112,6 +112,14 @@ impl Harness {
         self
     }
 
+    /// Sets what has to be known before calls run. Unless it is set, that is what tools themselves ask for: see
+    /// [`Checklist::new`].
+    #[must_use]
+    pub fn checklist(mut self, checklist: Checklist) -> Self {
+        self.parts().checklist = checklist;
+        self
+    }
+
     /// Sets where verdicts are recorded. An `Arc` of a ledger is a ledger too.
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger + 'static) -> Self {

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::asked::{AnsweredRecord, AskedRecord};
 use crate::call::{CallId, Code, Content, Word};
+use crate::checklist::Slot;
 use crate::gate::QuestionId;
 use crate::schema::Digest;
 use crate::tool::{Card, CardData};
@@ -107,6 +108,9 @@ pub(crate) struct VerdictParts {
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
     pub(crate) question: Option<QuestionId>,
+    /// Which checklist it was held against.
+    pub(crate) list: Option<Digest>,
+    pub(crate) slots: Vec<Slot>,
 }
 
 impl Verdict {
@@ -149,7 +153,7 @@ impl Verdict {
         &self.0.reasons
     }
 
-    /// JSON pointers of the arguments that nobody has given.
+    /// The slots that nobody has filled: JSON Pointers of arguments, and names of other lines.
     pub fn open(&self) -> &[String] {
         &self.0.open
     }
@@ -158,12 +162,23 @@ impl Verdict {
     pub fn question(&self) -> Option<&QuestionId> {
         self.0.question.as_ref()
     }
+
+    /// Identifies the checklist that the call was held against: see [`Checklist::digest`](crate::Checklist::digest).
+    /// `None` if none asked for anything.
+    pub fn checklist(&self) -> Option<&Digest> {
+        self.0.list.as_ref()
+    }
+
+    /// Every line of the checklist that was about the call, and what came of it.
+    pub fn slots(&self) -> &[Slot] {
+        &self.0.slots
+    }
 }
 
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 10)?;
+        let mut fields = serializer.serialize_struct("Verdict", 12)?;
         fields.serialize_field("entry", "verdict")?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
@@ -179,6 +194,14 @@ impl Serialize for Verdict {
         match &parts.question {
             Some(question) => fields.serialize_field("question", question)?,
             None => fields.skip_field("question")?,
+        }
+        match &parts.list {
+            Some(list) => fields.serialize_field("checklist", &list.to_string())?,
+            None => fields.skip_field("checklist")?,
+        }
+        match parts.slots.is_empty() {
+            true => fields.skip_field("slots")?,
+            false => fields.serialize_field("slots", &parts.slots)?,
         }
         fields.end()
     }

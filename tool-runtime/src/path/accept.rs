@@ -114,15 +114,16 @@ fn accept(tool: &HostTool, call: &ToolCall) -> Result<(Walked, Option<String>), 
         Problems::one(Problem::new(JsonPath::root(), What::Syntax { message }))
     })?;
     let built = tool.built();
+    let open = call.open();
     let accepted = match plain_object(text) {
         Some(text) => {
-            let mut walked = built.accept(text, &call.no_result)?;
+            let mut walked = built.accept(text, &open)?;
             let canonical = walked.text.take();
             (walked, canonical)
         }
         None => {
             let text = unwrapped(text);
-            let mut walked = built.accept(&text, &call.no_result)?;
+            let mut walked = built.accept(&text, &open)?;
             let canonical = walked.text.take().unwrap_or(text);
             (walked, Some(canonical))
         }

@@ -12,9 +12,16 @@ use super::decide::Decided;
 use super::inquiry::Inquiry;
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
+use crate::checklist::examine::Filled;
+use crate::checklist::{Checklist, Unknown, put};
 use crate::execute::until;
-use crate::gate::{Answer, Approver, Grants, Guard, Policy, Question, QuestionId, QuestionSet, judge, what_runs};
+use crate::gate::{
+    Answer, Approver, Blank, Grants, Guard, Policy, Question, QuestionId, QuestionSet, Sheet, Takes, Written, judge,
+    what_runs,
+};
 use crate::ledger::{AskedRecord, Ledger};
+use crate::schema::json::Json;
+use crate::schema::{JsonPath, Segment, Step};
 use crate::tool::{Access, CatchPanic, LabelKind, caught};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
@@ -65,6 +72,7 @@ pub struct Asking<'a> {
     guards: &'a [Arc<dyn Guard>],
     ledger: Arc<dyn Ledger>,
     approver: Option<&'a dyn Approver>,
+    checklist: Option<&'a Checklist>,
     grants: Grants,
     token: Option<&'a CancellationToken>,
 }
@@ -74,13 +82,20 @@ impl<'a> Asking<'a> {
     /// `guards`. The ledger is shared, since the end of a question is recorded also if nobody waits for
     /// it any more.
     pub fn new(policy: &'a dyn Policy, guards: &'a [Arc<dyn Guard>], ledger: Arc<dyn Ledger>) -> Self {
-        Asking { policy, guards, ledger, approver: None, grants: Grants::new(), token: None }
+        Asking { policy, guards, ledger, approver: None, checklist: None, grants: Grants::new(), token: None }
     }
 
     /// Sets who is asked.
     #[must_use]
     pub fn approver(mut self, approver: &'a dyn Approver) -> Self {
         self.approver = Some(approver);
+        self
+    }
+
+    /// Sets the checklist that the calls were checked by: what it asks for is looked up again once there are answers.
+    #[must_use]
+    pub fn checklist(mut self, checklist: &'a Checklist) -> Self {
+        self.checklist = Some(checklist);
         self
     }
 
@@ -116,37 +131,67 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Judges again what was approved.
-    fn after_the_answer(&self, call: Decided) -> Asked {
-        let Decided(mut state) = call;
-        let Some(question) = state.question.clone() else { return Asked::Decided(Decided(state)) };
-        if self.is_cancelled() {
-            return Asked::Decided(Decided(state).cancelled());
+    /// Takes up what was answered: writes in what was filled in, and judges again what was approved. `true` if that
+    /// brought up a reason to ask which nobody has seen.
+    async fn take_up(&self, call: &mut Decided, filled: Vec<Written>) -> bool {
+        let state = &mut call.0;
+        let Approval::Given(scope) = state.approval else { return false };
+        let revised = self.fill_in(state, filled);
+        // The world may have changed while a person thought.
+        if let Some(checklist) = self.checklist {
+            state.examine(checklist).await;
         }
-        match state.approval {
-            Approval::Pending => return Asked::Pending(Pending(state)),
-            Approval::Given(scope) => {
-                state.ruling = judge(self.policy, self.guards, &state.facts());
-                // What is denied now is not granted for later.
-                if let (Some(scope), true) = (scope, state.ruling.denied.is_empty()) {
-                    self.grants.add(state.tool(), state.canonical(), scope, question);
+        state.ruling = judge(self.policy, self.guards, &state.facts());
+        if revised && call.waits() && reasons(&call.0).iter().any(|reason| !call.0.was_shown(reason)) {
+            call.0.approval = Approval::NotAsked;
+            return true;
+        }
+        let state = &call.0;
+        // What is denied now is not granted for later.
+        if let (Some(scope), Some(question), true) = (scope, state.question.clone(), state.ruling.denied.is_empty()) {
+            self.grants.add(state.tool(), state.canonical(), scope, question);
+        }
+        false
+    }
+
+    /// Writes what persons gave into the call. `true` if that made a revision.
+    fn fill_in(&self, state: &mut State, filled: Vec<Written>) -> bool {
+        let mut fills = Vec::new();
+        for Written { question, slot, value } in filled {
+            match JsonPath::from_pointer(&slot).filter(|path| !path.segments().is_empty()) {
+                Some(path) => fills.push((Filled::Given(path.clone(), question), path, value)),
+                None => {
+                    let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    if let Some(listed) = &mut state.listed {
+                        listed.filled.push(Filled::Said(slot.into(), words, question));
+                    }
                 }
             }
-            _ => {}
         }
-        Asked::Decided(Decided(state))
+        // What the tool takes was checked when it was written down, one by one; together it may still be refused, and
+        // then the call stays without it.
+        !fills.is_empty() && state.revise(fills).is_ok()
+    }
+
+    /// What it comes to in the end.
+    fn ends(&self, call: Decided) -> Asked {
+        match call.0.approval {
+            _ if call.0.question.is_some() && self.is_cancelled() => Asked::Decided(call.cancelled()),
+            Approval::Pending => Asked::Pending(Pending(call.0)),
+            _ => Asked::Decided(call),
+        }
     }
 
     /// The answers to a set, as far as there are any. Without a question or an approver, and once
     /// it is withdrawn, there are none.
-    async fn answers(&self, questions: Vec<Question>, notices: Vec<String>) -> Vec<Answer> {
+    async fn answers(&self, sheet: &Sheet, questions: Vec<Question>, notices: Vec<String>) -> Vec<Answer> {
         let Some(approver) = self.approver.filter(|_| !questions.is_empty() && !self.is_cancelled()) else {
             return Vec::new();
         };
         let token = self.token.map_or_else(CancellationToken::new, CancellationToken::child_token);
         // Whoever still shows a question can tell when nobody waits for it.
         let _over = token.clone().drop_guard();
-        let set = QuestionSet::cancelled_by(token, questions, notices);
+        let set = QuestionSet::with(token, sheet.clone(), questions, notices);
         let answered = match caught(|| approver.ask(set)) {
             Ok(answering) => until(self.token, CatchPanic::new(answering)).await.unwrap_or_else(|| Ok(Vec::new())),
             Err(panic) => Err(panic),
@@ -164,13 +209,19 @@ impl fmt::Debug for Asking<'_> {
     }
 }
 
-/// Asks about all calls of a turn that wait for a go-ahead, in one set; the others pass, and so do
+/// How often at most people are asked about the calls of one turn. A second set is only ever made of reasons that came up
+/// because of what was filled in.
+const MOST_SETS: usize = 3;
+
+/// Asks about all calls of a turn that wait for a go-ahead or for a value, in one set; the others pass, and so do
 /// those that were granted for the session.
 ///
 /// Each question is in the ledger before anybody is asked, and its end after that. Whatever was
 /// approved is judged again: the world may have changed while a person thought. What is denied then
-/// does not run; a further reason to ask asks nobody a second time. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments and with
-/// the definition that was judged; a registry that replaces the tool meanwhile is another registry.
+/// does not run; a further reason to ask asks nobody a second time. What was filled in makes the next revision of the
+/// call, which is accepted, looked up and judged anew; only if that brings up a reason which nobody has seen, a second
+/// set goes out. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments
+/// and with the definition that was judged; a registry that replaces the tool meanwhile is another registry.
 ///
 /// No approver, one that panics, and a missing answer are all no yes. Once the token is cancelled,
 /// nobody waits for an answer, and none counts.
@@ -185,13 +236,44 @@ pub(crate) async fn ask_and_tell(
     tell: &mut (dyn FnMut(usize, &Question) + Send),
 ) -> Vec<Asked> {
     let mut calls: Vec<Decided> = calls.into_iter().map(|call| call.spared_by(&asking.grants)).collect();
-    let mut open = Vec::new();
-    let (mut questions, mut notices) = (Vec::new(), Vec::new());
     // What the ledger said to those that it didn't take.
     let mut unrecorded = HashMap::new();
-    for (place, call) in calls.iter_mut().enumerate().filter(|(_, call)| call.waits()) {
+    let mut waiting: Vec<usize> = (0..calls.len()).filter(|&place| calls[place].waits()).collect();
+    for _ in 0..MOST_SETS {
+        let mut again = Vec::new();
+        for (place, filled) in one_set(&mut calls, waiting, &asking, &mut unrecorded, tell).await {
+            if asking.take_up(&mut calls[place], filled).await {
+                again.push(place);
+            }
+        }
+        waiting = again;
+        if waiting.is_empty() || asking.is_cancelled() {
+            break;
+        }
+    }
+    let ends = |(place, call): (usize, Decided)| match unrecorded.remove(&place) {
+        Some(detail) => Asked::Ended(not_recorded(call.0, detail)),
+        None => asking.ends(call),
+    };
+    calls.into_iter().enumerate().map(ends).collect()
+}
+
+/// Asks about some calls, and writes down what was said of each. Gives those about which something was, with what was
+/// filled in.
+async fn one_set(
+    calls: &mut [Decided],
+    waiting: Vec<usize>,
+    asking: &Asking<'_>,
+    unrecorded: &mut HashMap<usize, String>,
+    tell: &mut (dyn FnMut(usize, &Question) + Send),
+) -> Vec<(usize, Vec<Written>)> {
+    let mut open = Vec::new();
+    let (mut questions, mut notices, mut takes) = (Vec::new(), Vec::new(), Vec::new());
+    for place in waiting {
+        let call = &mut calls[place];
         let (question, told) = question(&call.0);
         call.0.question = Some(question.id.clone());
+        call.0.is_shown(&question.reasons);
         let mut inquiry = Inquiry::new(Arc::clone(&asking.ledger), AskedRecord::new(question.clone(), told.clone()));
         match until(asking.token, inquiry.recorded()).await {
             Some(Err(detail)) => {
@@ -200,16 +282,19 @@ pub(crate) async fn ask_and_tell(
             }
             Some(Ok(())) if !asking.is_cancelled() => {
                 tell(place, &question);
+                takes.push((question.id.clone(), takes_values(&call.0)));
+                open.push((place, question.id.clone(), inquiry));
                 questions.push(question);
                 notices.extend(told.into_iter().filter(|notice| !notices.contains(notice)).collect::<Vec<_>>());
             }
             // Cancelled, as all the others are. The ledger has both ends of it.
-            Some(Ok(())) | None => {}
+            Some(Ok(())) | None => open.push((place, question.id.clone(), inquiry)),
         }
-        open.push((place, inquiry));
     }
-    let mut answers = asking.answers(questions, notices).await.into_iter();
-    for (place, mut inquiry) in open {
+    let sheet = Sheet::new(takes);
+    let mut answers = asking.answers(&sheet, questions, notices).await.into_iter();
+    let mut answered = Vec::new();
+    for (place, question, mut inquiry) in open {
         // Whatever was answered before or after: nothing is to begin any more. Dropped, the question is
         // withdrawn.
         if asking.is_cancelled() {
@@ -217,29 +302,64 @@ pub(crate) async fn ask_and_tell(
         }
         let answer = answers.next().unwrap_or(Answer::Unavailable);
         match until(asking.token, inquiry.answered(answer)).await {
-            Some(Ok(())) => calls[place].0.approval = asking.comes_to(answer),
+            Some(Ok(())) => {
+                calls[place].0.approval = asking.comes_to(answer);
+                answered.push((place, sheet.of(&question)));
+            }
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);
             }
             None => {}
         }
     }
-    let ends = |(place, call): (usize, Decided)| match unrecorded.remove(&place) {
-        Some(detail) => Asked::Ended(not_recorded(call.0, detail)),
-        None => asking.after_the_answer(call),
-    };
-    calls.into_iter().enumerate().map(ends).collect()
+    answered
+}
+
+/// Judges what is written into the blanks of a call: the tool has to take it, whatever stands in the other blanks.
+fn takes_values(state: &State) -> Takes {
+    let tool = state.tool().clone();
+    let canonical = state.canonical().to_owned();
+    let blanks: Vec<JsonPath> = state.unknowns().iter().filter_map(|unknown| unknown.path().cloned()).collect();
+    Arc::new(move |slot: &str, value: &Json| {
+        let Some(path) = JsonPath::from_pointer(slot).filter(|path| !path.segments().is_empty()) else {
+            return match value.as_str() {
+                Some(words) if !words.trim().is_empty() => Ok(()),
+                _ => Err("it has to be some words".to_owned()),
+            };
+        };
+        let mut arguments = Json::parse(&canonical).unwrap_or(Json::Null);
+        if *value == Json::Null || !put(&mut arguments, &path, value.clone()) {
+            return Err("it has to be a value".to_owned());
+        }
+        let others: Vec<JsonPath> = blanks.iter().filter(|blank| **blank != path).cloned().collect();
+        tool.built()
+            .accept(&arguments.to_string(), &others)
+            .map(drop)
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    })
+}
+
+/// Why a person has to be asked about a call: every reason there is.
+fn reasons(state: &State) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    if state.ruling.has_to_ask() && state.grant.is_none() {
+        reasons.extend(state.ruling.asked.iter().map(ToString::to_string));
+        if reasons.is_empty() {
+            reasons.push("no rule says that it may run".to_owned());
+        }
+    }
+    reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
+    state.without_secrets(&mut reasons);
+    reasons
 }
 
 /// What is asked about a call, and what the person has to be told.
 fn question(state: &State) -> (Question, Vec<String>) {
     let tool = state.tool();
-    let said: Vec<String> = state.ruling.asked.iter().map(ToString::to_string).collect();
-    let mut reasons = if said.is_empty() { vec!["no rule says that it may run".to_owned()] } else { said };
     let mut card =
         state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
     let shown = card.iter_mut().flat_map(|card| std::iter::once(&mut card.title).chain(&mut card.body));
-    state.without_secrets(reasons.iter_mut().chain(shown));
+    state.without_secrets(shown);
     let defaults = match &state.canonical {
         Some(canonical) => tool.built().filled_in(&as_given(&state.call), canonical),
         // It is the model's own text.
@@ -252,10 +372,38 @@ fn question(state: &State) -> (Question, Vec<String>) {
         arguments: state.redacted(),
         defaults,
         card,
-        reasons,
+        reasons: reasons(state),
+        blanks: state.unknowns().iter().map(|unknown| blank(state, unknown)).collect(),
         definition: *tool.digest(),
         digest: what_runs(tool, state.canonical()),
     };
-    let notices = tool.labels().iter().filter(|label| label.kind() == LabelKind::Notice);
-    (question, notices.map(|label| label.text().to_owned()).collect())
+    let of_tool = tool.labels().iter().filter(|label| label.kind() == LabelKind::Notice).map(|label| label.text());
+    let mut notices: Vec<String> = of_tool.map(str::to_owned).collect();
+    for notice in state.notices() {
+        if !notices.contains(notice) {
+            notices.push(notice.clone());
+        }
+    }
+    (question, notices)
+}
+
+fn blank(state: &State, unknown: &Unknown) -> Blank {
+    let mut blank = Blank::new(unknown.slot(), unknown.asks());
+    let Some(path) = unknown.path() else {
+        blank.types = "string".to_owned();
+        return blank;
+    };
+    let step = |segment: &Segment| match segment {
+        Segment::Key(key) => Step::Member(key.clone()),
+        Segment::Index(index) => Step::Index(*index),
+    };
+    let steps: Vec<Step> = path.segments().iter().map(step).collect();
+    if let Ok(reached) = state.tool().built().reach(&steps) {
+        blank.types = reached.types();
+        blank.choices = reached.words.unwrap_or_default();
+    }
+    if let Some(found) = state.conflict_at(unknown.slot()) {
+        blank.choices = found;
+    }
+    blank
 }

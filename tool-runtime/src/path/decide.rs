@@ -5,7 +5,13 @@ use std::sync::Arc;
 use super::check::Checked;
 use super::state::State;
 use crate::call::CallId;
+use crate::checklist::{Party, Unknown};
 use crate::gate::{Grants, Guard, Policy, judge};
+
+/// Can the user fill it, when asked?
+pub(super) fn is_blank(unknown: &Unknown) -> bool {
+    unknown.party() == Party::User && (unknown.path().is_some() || unknown.slot().starts_with('@'))
+}
 
 /// A call that has been judged.
 #[derive(Debug)]
@@ -40,8 +46,9 @@ impl Decided {
     /// It waits for a go-ahead, and with one it could run.
     pub(super) fn waits(&self) -> bool {
         let state = &self.0;
-        // A call with a slot that nobody has filled can't run, whatever is said about it.
-        self.has_to_ask() && !state.cancelled && state.unknowns.is_empty()
+        // What no person can fill, and what doesn't hold, keeps a call from running whatever is said about it.
+        let can_run = state.unmet().is_empty() && state.unknowns().iter().all(is_blank);
+        self.has_to_ask() && !state.cancelled && can_run
     }
 
     /// A policy or a guard forbids it.
@@ -49,9 +56,12 @@ impl Decided {
         !self.0.ruling.denied.is_empty()
     }
 
-    /// A person has to say so first, and has not done so for the session.
+    /// A person has to say so first, and has not done so for the session; or has to fill something in.
     pub fn has_to_ask(&self) -> bool {
-        self.0.ruling.has_to_ask() && self.0.grant.is_none()
+        let state = &self.0;
+        let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
+        let by_list = !state.agree().is_empty() || !state.unknowns().is_empty();
+        state.ruling.denied.is_empty() && (by_policy || by_list)
     }
 }
 

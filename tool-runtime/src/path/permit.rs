@@ -4,6 +4,7 @@ use super::ending::{End, Ending};
 use super::record::Recorded;
 use super::state::{Approval, State};
 use crate::call::Code;
+use crate::checklist::{Party, Unknown};
 use crate::ledger::VerdictKind;
 use crate::tool::{Access, HostTool};
 
@@ -43,6 +44,36 @@ impl Recorded {
     }
 }
 
+/// What is still to be known, each with who can say it.
+fn unanswered(tool: &str, unknowns: &[Unknown]) -> String {
+    let of = |party: Party| -> Vec<String> {
+        let named = unknowns.iter().filter(|unknown| unknown.party() == party).map(|unknown| match unknown.path() {
+            Some(path) if unknown.asks().is_empty() => format!("`{path}`"),
+            Some(path) => format!("`{path}` ({})", unknown.asks()),
+            None => unknown.asks().to_owned(),
+        });
+        named.collect()
+    };
+    let (user, provider, host) = (of(Party::User), of(Party::Provider), of(Party::Host));
+    let mut said = format!("`{tool}` did not run.");
+    if !user.is_empty() {
+        let open = user.join("; ");
+        said.push_str(&format!(
+            " Nobody has said yet what these are, and no source that may be searched has them: {open}. Ask the user, for all \
+             of them at once, and don't fill them in yourself."
+        ));
+    }
+    for (open, whose) in [(provider, "its provider"), (host, "the host")] {
+        if !open.is_empty() {
+            said.push_str(&format!(
+                " Only {whose} can settle this, so don't ask the user for it: {}.",
+                open.join("; ")
+            ));
+        }
+    }
+    said
+}
+
 #[cold]
 fn blocked(mut state: Box<State>, code: Code) -> Ending {
     let tool = state.tool().name();
@@ -59,11 +90,9 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
             "A person was asked about this call of `{tool}` and said no; it did not run. Don't repeat it unasked."
         ),
         Code::ApprovalUnavailable => {
-            let why = if state.ruling.asked.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", reasons(&state.ruling.asked))
-            };
+            let asked = state.ruling.asked.iter().map(|reason| &**reason);
+            let why: Vec<&str> = asked.chain(state.agree().iter().map(|agree| agree.words.as_str())).collect();
+            let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
             let taken = match state.approval {
                 Approval::Unavailable => ": nobody answered",
                 _ => "",
@@ -77,9 +106,10 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
             format!("`{tool}` has not run yet: a person has been asked about this call, and the answer comes later.")
         }
         Code::CancelledBeforeStart => super::ending::cancelled_before_start(tool),
-        Code::Unanswered => {
-            let open: Vec<String> = state.unknowns.iter().map(|unknown| format!("`{}`", unknown.path())).collect();
-            format!("`{tool}` did not run: nobody has said yet what {} should be. Ask the user.", open.join(", "))
+        Code::Unanswered => unanswered(tool, state.unknowns()),
+        Code::ConditionNotMet => {
+            let unmet = state.unmet().join("; ");
+            format!("`{tool}` did not run: it is not so that {unmet}. Calling it again won't help before that is so.")
         }
         _ => format!("`{tool}` did not run: something that has to be known before is not."),
     };

@@ -9,7 +9,9 @@ use super::ending::{End, Ending};
 use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
+use crate::checklist::{Slot, SlotState};
 use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
+use crate::schema::Digest;
 use crate::tool::{CatchPanic, caught};
 
 /// A call whose verdict is in the ledger.
@@ -66,7 +68,8 @@ impl Asked {
 
 async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
     let (kind, reasons) = (kind(&state), reasons(&state));
-    let open = state.unknowns.iter().map(|unknown| unknown.path().to_pointer()).collect();
+    let open = state.unknowns().iter().map(|unknown| unknown.slot().to_owned()).collect();
+    let (list, slots) = slots(&mut state);
     // The values are read: the text moves on into the record, unless it has secrets.
     let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
     let verdict = Arc::new(Verdict::new(VerdictParts {
@@ -79,6 +82,8 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         reasons,
         open,
         question: state.question.clone(),
+        list,
+        slots,
     }));
     state.verdict = Some(Arc::clone(&verdict));
     match append(ledger, Entry::Verdict(verdict)).await {
@@ -100,10 +105,30 @@ pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
     Ending::of(state, End::new(Code::NotRecorded, said).with_detail(detail))
 }
 
+/// The list, and what came of its lines, with what a person has agreed to meanwhile.
+fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
+    let agreed = match state.approval {
+        Approval::Given(_) => state.question.clone(),
+        _ => None,
+    };
+    let Some(listed) = &mut state.listed else { return (None, Vec::new()) };
+    let mut slots = std::mem::take(&mut listed.findings.slots);
+    if let Some(question) = agreed {
+        for agree in &listed.findings.agree {
+            if let Some(slot) = slots.get_mut(agree.slot) {
+                slot.parts_mut().state = SlotState::Answered(question.clone());
+            }
+        }
+    }
+    (listed.findings.list, slots)
+}
+
 /// Every rule that applied, and what answered in a person's place.
 fn reasons(state: &State) -> Vec<String> {
     let ruling = &state.ruling;
     let mut reasons: Vec<String> = ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect();
+    reasons.extend(state.unmet().iter().cloned());
+    reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
     reasons.extend(state.grant.as_ref().map(|grant| grant.reason()));
     if state.approval == Approval::Forbidden {
         reasons.push("a rule forbids asking".to_owned());
@@ -158,18 +183,22 @@ pub(super) fn is_cleared(state: &State) -> bool {
     kind(state) == VerdictKind::Cleared
 }
 
-/// Deny, then that it was cancelled, then what is unknown, then what a person said.
+/// Deny, then what doesn't hold, then that it was cancelled, then what is unknown, then what a person said.
 fn kind(state: &State) -> VerdictKind {
     if !state.ruling.denied.is_empty() {
         return VerdictKind::Blocked(Code::Denied);
     }
+    if !state.unmet().is_empty() {
+        return VerdictKind::Blocked(Code::ConditionNotMet);
+    }
     if state.cancelled {
         return VerdictKind::Blocked(Code::CancelledBeforeStart);
     }
-    if !state.unknowns.is_empty() {
+    if !state.unknowns().is_empty() || state.args.is_none() {
         return VerdictKind::Blocked(Code::Unanswered);
     }
-    if !state.ruling.has_to_ask() || state.grant.is_some() {
+    let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
+    if !by_policy && state.agree().is_empty() {
         return VerdictKind::Cleared;
     }
     match state.approval {

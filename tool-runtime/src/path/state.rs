@@ -1,11 +1,13 @@
 use std::sync::Arc;
 
+use super::accept::as_given;
 use super::ending::End;
 use crate::call::ToolCall;
-use crate::checklist::Unknown;
+use crate::checklist::examine::{Agree, Examined, Filled, Findings};
+use crate::checklist::{SlotState, Snapshot, Unknown};
 use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
 use crate::ledger::Verdict;
-use crate::schema::REDACTED;
+use crate::schema::{JsonPath, REDACTED};
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
@@ -22,8 +24,8 @@ pub(crate) struct State {
     /// The values read from it. `None` for a draft, and once the body has them.
     pub(super) args: Option<ErasedArgs>,
     pub(super) revision: u32,
-    /// From `check` on.
-    pub(super) unknowns: Vec<Unknown>,
+    /// From `check` on. `None` if nothing is asked for.
+    pub(super) listed: Option<Box<Listed>>,
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
@@ -39,6 +41,19 @@ pub(crate) struct State {
     pub(super) unrecorded: Option<String>,
     /// In an ending.
     pub(super) end: Option<End>,
+}
+
+/// What the checklist asks of a call, and what was found.
+pub(super) struct Listed {
+    /// The list as it was when the turn began.
+    pub(super) list: Arc<Snapshot>,
+    pub(super) findings: Findings,
+    /// Arguments that nobody has given yet.
+    pub(super) open: Vec<JsonPath>,
+    /// Slots that were filled since the model wrote the call.
+    pub(super) filled: Vec<Filled>,
+    /// What a person was shown as reasons for asking.
+    pub(super) shown: Vec<String>,
 }
 
 /// What asking a person has come to.
@@ -67,7 +82,7 @@ impl State {
             canonical: None,
             args: None,
             revision: 1,
-            unknowns: Vec::new(),
+            listed: None,
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
             question: None,
@@ -85,6 +100,60 @@ impl State {
             Some(tool) => tool,
             None => unreachable!("a stage after `resolve` has a tool"),
         }
+    }
+
+    /// What nobody has filled, as far as that keeps the call from running.
+    pub(super) fn unknowns(&self) -> &[Unknown] {
+        self.blocking().map_or(&[], |findings| &findings.unknowns)
+    }
+
+    /// Conditions that are false.
+    pub(super) fn unmet(&self) -> &[String] {
+        self.blocking().map_or(&[], |findings| &findings.unmet)
+    }
+
+    /// What the checklist wants somebody to agree to.
+    pub(super) fn agree(&self) -> &[Agree] {
+        self.blocking().map_or(&[], |findings| &findings.agree)
+    }
+
+    /// What the checklist wants the user to be told.
+    pub(super) fn notices(&self) -> &[String] {
+        self.blocking().map_or(&[], |findings| &findings.notices)
+    }
+
+    /// The values that sources disagree about.
+    pub(super) fn conflict_at(&self, slot: &str) -> Option<Vec<String>> {
+        let found = self.blocking()?.slots.iter().find(|found| found.name() == slot)?;
+        match found.state() {
+            SlotState::Conflict(found) => Some(found.iter().map(|(value, _)| value.clone()).collect()),
+            _ => None,
+        }
+    }
+
+    /// A person is about to be shown these reasons for asking.
+    pub(super) fn is_shown(&mut self, reasons: &[String]) {
+        if let Some(listed) = &mut self.listed {
+            listed.shown.extend(reasons.iter().cloned());
+        }
+    }
+
+    pub(super) fn was_shown(&self, reason: &String) -> bool {
+        self.listed.as_ref().is_none_or(|listed| listed.shown.contains(reason))
+    }
+
+    fn blocking(&self) -> Option<&Findings> {
+        self.listed.as_ref().map(|listed| &listed.findings).filter(|findings| !findings.shadow)
+    }
+
+    /// The call as the checklist sees it.
+    pub(super) fn examined(&self) -> Examined<'_> {
+        let (open, filled) = match &self.listed {
+            Some(listed) => (&*listed.open, &*listed.filled),
+            None => (&[][..], &[][..]),
+        };
+        let given = as_given(&self.call);
+        Examined { tool: self.tool(), call: &self.call, canonical: self.canonical(), given, open, filled }
     }
 
     /// The canonical text. From `accept` on.

@@ -652,7 +652,7 @@ struct UnionOf {
 
 fn marks_of(schema: &Json) -> Marks {
     let set = |hint| schema.get(hint) == Some(&Json::Bool(true));
-    Marks { secret: set(hints::SECRET), path: set(hints::PATH), hidden: false }
+    Marks { secret: set(hints::SECRET), path: set(hints::PATH), authored: set(hints::AUTHORED), hidden: false }
 }
 
 /// `%25` and the like in the fragment of a reference.

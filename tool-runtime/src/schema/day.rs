@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A day of the calendar (Gregorian, also before its introduction), written as `2024-05-20`.
 ///
@@ -23,6 +24,24 @@ impl Day {
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         let there = year <= 9999 && (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
         there.then_some(Day { year, month, day })
+    }
+
+    /// The day of a moment in UTC. `None` outside of the years 0 to 9999.
+    pub fn of(moment: SystemTime) -> Option<Self> {
+        let seconds = match moment.duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_secs()).ok()?,
+            Err(before) => -i64::try_from(before.duration().as_secs_f64().ceil() as u64).ok()?,
+        };
+        // Days since 0000-03-01, by which leap days come last (H. Hinnant, "chrono-compatible low-level date algorithms").
+        let days = seconds.div_euclid(86_400) + 719_468;
+        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        Day::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?)
     }
 
     /// From 0 to 9999.
@@ -104,6 +123,21 @@ impl std::error::Error for DayError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_have_days() {
+        use std::time::Duration;
+        let day = |seconds: i64| {
+            let span = Duration::from_secs(seconds.unsigned_abs());
+            Day::of(if seconds < 0 { UNIX_EPOCH - span } else { UNIX_EPOCH + span }).map(|day| day.to_string())
+        };
+        assert_eq!(day(0).as_deref(), Some("1970-01-01"));
+        assert_eq!(day(-1).as_deref(), Some("1969-12-31"));
+        assert_eq!(day(951_782_400).as_deref(), Some("2000-02-29"));
+        assert_eq!(day(1_709_164_800 + 86_399).as_deref(), Some("2024-02-29"));
+        assert_eq!(day(253_402_300_799).as_deref(), Some("9999-12-31"));
+        assert_eq!(day(253_402_300_800), None);
+    }
 
     #[test]
     fn days_follow_each_other() {

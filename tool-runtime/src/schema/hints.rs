@@ -16,7 +16,10 @@ pub(crate) const ORDER: &str = "x-tool-order";
 /// Other names under which a member is taken.
 pub(crate) const ALIAS: &str = "x-tool-alias";
 
-const ALL: [&str; 5] = [SECRET, PATH, AUTHORED, ORDER, ALIAS];
+/// Lines of the provider's checklist.
+pub(crate) const CHECKLIST: &str = "x-tool-checklist";
+
+const ALL: [&str; 6] = [SECRET, PATH, AUTHORED, ORDER, ALIAS, CHECKLIST];
 
 pub(super) fn aliases(schema: &Json) -> impl Iterator<Item = &str> {
     schema.get(ALIAS).and_then(Json::as_array).unwrap_or_default().iter().filter_map(Json::as_str)

@@ -32,7 +32,7 @@ pub use facing::{DeclaredTool, ModelFacing};
 #[cfg(feature = "cel")]
 pub(crate) use format::Format;
 pub use json::{JsonPath, MAX_DEPTH, Segment};
-pub(crate) use node::{Graph, Purpose};
+pub(crate) use node::{Graph, Purpose, Said};
 pub(crate) use normalise::{for_each_subschema, normalise, shown};
 pub(crate) use paths::normalised;
 pub(crate) use problem::What;

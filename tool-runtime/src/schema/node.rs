@@ -63,6 +63,22 @@ impl Graph {
         false
     }
 
+    /// What an author said of the value at a path, or of one that it is inside of: is it a secret, and is it text
+    /// that the model is meant to write?
+    pub(crate) fn said_of(&self, path: &JsonPath) -> Said {
+        let mut said = Said::default();
+        let mut here: HashSet<NodeId> = HashSet::from([self.root]);
+        let mut segments = path.segments().iter();
+        loop {
+            self.with_links(&mut here);
+            let marks = || here.iter().map(|&node| self.nodes[node].marks);
+            said.secret |= marks().any(|marks| marks.secret);
+            said.authored |= marks().any(|marks| marks.authored);
+            let Some(segment) = segments.next() else { return said };
+            here = here.iter().flat_map(|&node| self.step(node, segment)).collect();
+        }
+    }
+
     /// Adds all nodes that judge the same value. Is one of them marked as a secret?
     pub(super) fn with_links(&self, nodes: &mut HashSet<NodeId>) -> bool {
         let mut pending: Vec<NodeId> = nodes.iter().copied().collect();
@@ -94,6 +110,13 @@ impl Graph {
     }
 }
 
+/// What an author said of a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) secret: bool,
+    pub(crate) authored: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(super) shape: Shape,
@@ -105,6 +128,8 @@ pub(crate) struct Node {
 pub(crate) struct Marks {
     pub(super) secret: bool,
     pub(super) path: bool,
+    /// Text that the model is meant to write.
+    pub(super) authored: bool,
     /// Another form of the value holds a secret, so what came is not quoted.
     pub(super) hidden: bool,
 }
@@ -114,6 +139,7 @@ impl Marks {
         Marks {
             secret: self.secret || inner.secret,
             path: self.path || inner.path,
+            authored: self.authored || inner.authored,
             hidden: self.hidden || inner.hidden,
         }
     }

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -11,8 +11,8 @@ use crate::schema::foreign::Foreign;
 use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::quick::Expected;
 use crate::schema::{
-    Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, Reached, Step, ToolSchema, Unreached, Walked,
-    compile, hints, normalise, shown,
+    Compiled, Digest, Graph, Issue, JsonPath, MAX_DEPTH, Origin, Problems, Purpose, Reached, Said, Segment, Step,
+    ToolSchema, Unreached, Walked, compile, hints, normalise, shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -25,6 +25,9 @@ pub(crate) struct Built {
     output: Enforced,
     /// The body returns nothing at all.
     output_is_null: bool,
+    checklist: Vec<(String, Json)>,
+    /// It asks for something itself before it runs.
+    has_lines: OnceLock<bool>,
     issues: Vec<Issue>,
 }
 
@@ -143,13 +146,19 @@ impl Built {
             Enforced::new(parameters, &shown_parameters, (origin, Purpose::Arguments), "parameters", &mut issues);
         let purpose = Purpose::Output { sort_sets: origin == Origin::RustType };
         let enforced_output = Enforced::new(output, &shown_output, (origin, purpose), "output", &mut issues);
-        let digest = Digest::of(&Json::Object(vec![
+        let checklist = lists_within(parameters);
+        let mut defined = vec![
             ("name".into(), Json::string(&name)),
             ("description".into(), Json::string(&description)),
             ("parameters".into(), shown_parameters.clone()),
             ("defer".into(), Json::Bool(deferred)),
             ("output".into(), shown_output.clone()),
-        ]));
+        ];
+        if !checklist.is_empty() {
+            // What has to be known before it runs is a part of what the tool is.
+            defined.push(("checklist".into(), Json::Object(checklist.clone())));
+        }
+        let digest = Digest::of(&Json::Object(defined));
         Built {
             output_is_null: shown_output.get("type").and_then(Json::as_str) == Some("null"),
             output_schema: shown_output.to_string(),
@@ -158,6 +167,8 @@ impl Built {
             input,
             output: enforced_output,
             issues,
+            checklist,
+            has_lines: OnceLock::new(),
         }
     }
 
@@ -224,6 +235,22 @@ impl Built {
         self.input.graph.filled_in(given, canonical)
     }
 
+    /// Does the tool itself ask for something before it runs? Found out once.
+    pub(crate) fn has_lines(&self, find: impl FnOnce() -> bool) -> bool {
+        *self.has_lines.get_or_init(find)
+    }
+
+    /// What the author said of the argument at a path.
+    pub(crate) fn said_of(&self, path: &JsonPath) -> Said {
+        self.input.graph.said_of(path)
+    }
+
+    /// The lines of the provider's checklist that stand in the parameters as an extension keyword, each list with the
+    /// pointer of the subschema that it stands in.
+    pub(crate) fn checklist(&self) -> &[(String, Json)] {
+        &self.checklist
+    }
+
     pub(crate) fn redact(&self, canonical: &str) -> String {
         self.input.graph.redact(canonical)
     }
@@ -256,6 +283,26 @@ impl Built {
 
 /// What a model reads where there is nothing to read: some providers refuse an empty result.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
+
+/// Every list of the provider's lines in a schema, with its pointer.
+fn lists_within(parameters: &Json) -> Vec<(String, Json)> {
+    fn gather(schema: &Json, pointer: &str, depth: usize, found: &mut Vec<(String, Json)>) {
+        if let Some(list) = schema.get(hints::CHECKLIST) {
+            found.push((pointer.to_owned(), list.clone()));
+        }
+        if depth == 0 {
+            return;
+        }
+        for (name, property) in schema.get("properties").and_then(Json::as_object).unwrap_or_default() {
+            let mut path = JsonPath::root();
+            path.push(Segment::Key(name.clone()));
+            gather(property, &[pointer, &path.to_pointer()].concat(), depth - 1, found);
+        }
+    }
+    let mut found = Vec::new();
+    gather(parameters, "", MAX_DEPTH, &mut found);
+    found
+}
 
 fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {
     let definitions = generator.take_definitions(true);

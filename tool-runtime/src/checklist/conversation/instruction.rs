@@ -21,7 +21,11 @@ pub(super) fn look(said: &Said, lexicon: &Lexicon, ask: &Ask, value: Option<&Jso
     };
     let search = Search { said, lexicon, ask, anchors: Anchors::of(ask) };
     let Some(value) = value else {
-        return pointed.map_or(Lookup::NoResult, |at| search.read_turn(at));
+        return match (pointed, ask.shape()) {
+            (Some(at), Shape::Words) => search.whole_turn(at),
+            (Some(at), _) => search.read_turn(at),
+            (None, _) => Lookup::NoResult,
+        };
     };
     let mut budget = Budget::new();
     match Closed::of(ask, Some(value), lexicon) {
@@ -50,6 +54,17 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// All that was said in a turn.
+    fn whole_turn(&self, at: usize) -> Lookup {
+        let text = &self.said.turns[at].piece.words.text;
+        if text.trim().is_empty() {
+            return Lookup::NoResult;
+        }
+        let location = Location::whole(Pointer::Turn(at + 1), text);
+        let excerpt = Some(visible(text, SHOWN));
+        Lookup::Hit(Hit { excerpt, ..Hit::new(location, Json::string(text).to_string(), Normalisation::Exact) })
+    }
+
     /// A value that can be told by itself.
     fn open(&self, value: &Json, pointed: Option<usize>, budget: &mut Budget) -> Lookup {
         let wanted = Wanted::new(self.ask, value);
@@ -158,7 +173,7 @@ impl Search<'_> {
             Shape::Text => spoken(&piece.words),
             Shape::Date => days(piece, self.ask.now()),
             Shape::Integer | Shape::Number => numbers(piece, self.ask.shape()),
-            Shape::Any => Vec::new(),
+            Shape::Any | Shape::Words => Vec::new(),
             Shape::Boolean | Shape::Choice(_) => match Closed::of(self.ask, None, self.lexicon) {
                 Some(closed) => {
                     // What is said of the slot first; if nothing is, whatever the turn says.

@@ -107,7 +107,7 @@ impl Observed {
     fn hit(&self, ask: &Ask, leaf: &Leaf, place: &Place, value: String) -> Option<Hit> {
         let text = self.text(leaf);
         let span = place.start - leaf.start..place.end - leaf.start;
-        let pointer = Pointer::Result { call: self.call.clone()?, path: leaf.path.clone() };
+        let pointer = Pointer::CallResult { call: self.call.clone()?, path: leaf.path.clone() };
         let excerpt = visible(text.get(span.clone())?, SHOWN);
         let normalisation = match self.vouches {
             Vouches::Derived => Normalisation::Derived,
@@ -153,7 +153,7 @@ fn gather(value: &Json, path: &JsonPath, text: &mut String, leaves: &mut Vec<Lea
 pub(super) fn look(said: &Said, lexicon: &Lexicon, ask: &Ask, value: Option<&Json>) -> Lookup {
     let newest_first = || said.results.iter().rev();
     let pointed = match ask.hint() {
-        Some(Pointer::Result { call, path }) => {
+        Some(Pointer::CallResult { call, path }) => {
             newest_first().find(|result| result.is_call(call)).map(|result| (result, path))
         }
         _ => None,
@@ -262,7 +262,7 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
 }
 
 pub(super) fn read(said: &Said, location: &Location) -> Option<String> {
-    let Pointer::Result { call, path } = location.pointer() else { return None };
+    let Pointer::CallResult { call, path } = location.pointer() else { return None };
     let of_call = said.results.iter().rev().filter(|result| result.is_call(call));
     of_call
         .flat_map(|result| result.leaves.iter().filter(|leaf| leaf.path == *path).map(|leaf| result.text(leaf)))

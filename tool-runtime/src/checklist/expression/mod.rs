@@ -111,7 +111,7 @@ pub struct Reads {
 impl Reads {
     fn add(&mut self, place: &Place) {
         match &place.root {
-            Root::Arguments => self.arguments.insert(crate::gate::written(&place.steps)),
+            Root::Arguments => self.arguments.insert(crate::gate::written_argument(&place.steps)),
             Root::State(name) => self.state.insert(name.to_string()),
         };
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::ScopeError;
-use crate::gate::written;
+use crate::gate::written_argument as written;
 use crate::schema::json::Json;
 use crate::schema::{Graph, Origin, Purpose, Reached, Step, Unreached, compile, text};
 use crate::tool::HostTool;

@@ -96,7 +96,7 @@ impl Approver for FirstOf {
                 if theirs.is_empty() {
                     continue;
                 }
-                let set = QuestionSet::cancelled_by(questions.token(), theirs, questions.notices.clone());
+                let set = questions.with_only(theirs);
                 for (place, answer) in places.into_iter().zip(approver.ask(set).await) {
                     answers[place] = answer;
                 }

@@ -3,7 +3,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::BoxFuture;
-use crate::gate::{Answer, Approver, GrantScope, Question, QuestionSet};
+use crate::gate::{Answer, Approver, Blank, GrantScope, Question, QuestionSet};
 use crate::schema::json::Json;
 use crate::schema::text::{ascii, excerpt, letters_in_paths, visible};
 use crate::schema::{JsonPath, Segment};
@@ -39,9 +39,11 @@ use crate::tool::Card;
 #[derive(Clone)]
 pub struct TerminalApprover(Arc<Mutex<Terminal>>);
 
+type ReadLine = Box<dyn FnMut(usize) -> io::Result<Option<Vec<u8>>> + Send>;
+
 struct Terminal {
-    /// The next whole line, without more of it than an answer has. `None`: there is none.
-    read: Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>,
+    /// The next whole line, without more of it than the given number of bytes. `None`: there is none.
+    read: ReadLine,
     write: Box<dyn Write + Send>,
 }
 
@@ -50,15 +52,15 @@ impl TerminalApprover {
     /// from standard input. Whatever comes from there is taken for a person's answer, also from a pipe.
     pub fn stdio() -> Self {
         // Locked for each line only, so that others can read from it, too.
-        Self::of(Box::new(|| read_line(&mut io::stdin().lock())), Box::new(io::stderr()))
+        Self::of(Box::new(|longest| read_line(&mut io::stdin().lock(), longest)), Box::new(io::stderr()))
     }
 
     /// Asks by any other pair of streams.
     pub fn new(mut reader: impl BufRead + Send + 'static, writer: impl Write + Send + 'static) -> Self {
-        Self::of(Box::new(move || read_line(&mut reader)), Box::new(writer))
+        Self::of(Box::new(move |longest| read_line(&mut reader, longest)), Box::new(writer))
     }
 
-    fn of(read: Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>, write: Box<dyn Write + Send>) -> Self {
+    fn of(read: ReadLine, write: Box<dyn Write + Send>) -> Self {
         TerminalApprover(Arc::new(Mutex::new(Terminal { read, write })))
     }
 }
@@ -99,7 +101,7 @@ impl Terminal {
                 show_notices(&mut prompt, &set.notices);
             }
             show(&mut prompt, question, (index + 1, set.questions.len()));
-            let answer = self.ask(&prompt);
+            let answer = self.ask(set, question, &prompt);
             if token.is_cancelled() {
                 let _ = self.say("That question was withdrawn; the answer does nothing.\n");
                 break;
@@ -115,11 +117,18 @@ impl Terminal {
     }
 
     /// `None` at the end of the input.
-    fn ask(&mut self, prompt: &str) -> io::Result<Option<Answer>> {
+    fn ask(&mut self, set: &QuestionSet, question: &Question, prompt: &str) -> io::Result<Option<Answer>> {
         self.say(prompt)?;
+        for blank in &question.blanks {
+            match self.fill(set, question, blank)? {
+                Some(true) => {}
+                Some(false) => return Ok(Some(Answer::Unavailable)),
+                None => return Ok(None),
+            }
+        }
         for last in [false, true] {
             self.say("Run it? [y]es, [n]o, [a]lways this very call: ")?;
-            let Some(line) = (self.read)()? else { return Ok(None) };
+            let Some(line) = (self.read)(LONGEST_ANSWER)? else { return Ok(None) };
             match line.trim_ascii().to_ascii_lowercase().as_slice() {
                 b"y" | b"yes" => return Ok(Some(Answer::Yes)),
                 b"n" | b"no" => return Ok(Some(Answer::No)),
@@ -131,6 +140,31 @@ impl Terminal {
         Ok(Some(Answer::Unavailable))
     }
 
+    /// Asks for a value. `None` at the end of the input, `false` if nothing was given that can be taken.
+    fn fill(&mut self, set: &QuestionSet, question: &Question, blank: &Blank) -> io::Result<Option<bool>> {
+        let mut prompt = format!("  asked: {}\n", excerpt(&blank.asks, LONGEST));
+        for choice in &blank.choices {
+            let _ = writeln!(prompt, "  choice: {}", excerpt(choice, LONGEST));
+        }
+        self.say(&prompt)?;
+        for last in [false, true] {
+            self.say("Your answer, or nothing: ")?;
+            let Some(line) = (self.read)(LONGEST_VALUE)? else { return Ok(None) };
+            let typed = String::from_utf8_lossy(&line);
+            let typed = typed.trim();
+            if typed.is_empty() {
+                break;
+            }
+            match set.fill_text(&question.id, &blank.slot, typed) {
+                Ok(()) => return Ok(Some(true)),
+                Err(error) if last => self.say(&format!("It {error}.\n"))?,
+                Err(error) => self.say(&format!("It {error}. Please try again.\n"))?,
+            }
+        }
+        self.say("Left open; it won't run.\n")?;
+        Ok(Some(false))
+    }
+
     fn say(&mut self, text: &str) -> io::Result<()> {
         self.write.write_all(text.as_bytes())?;
         self.write.flush()
@@ -140,8 +174,11 @@ impl Terminal {
 /// Longer lines are no answer.
 const LONGEST_ANSWER: usize = 64;
 
+/// Longer lines are no value that a person would type.
+const LONGEST_VALUE: usize = 8 * 1024;
+
 /// The next line that has an end. A part of a line is no answer: nobody knows how it would go on.
-fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+fn read_line(reader: &mut impl BufRead, longest: usize) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
         let part = match reader.fill_buf() {
@@ -154,11 +191,11 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         let end = part.iter().position(|&byte| byte == b'\n');
         let taken = &part[..end.unwrap_or(part.len())];
         // One more than an answer may have, so that what is too long shows.
-        line.extend(taken.iter().take((LONGEST_ANSWER + 1).saturating_sub(line.len())));
+        line.extend(taken.iter().take((longest + 1).saturating_sub(line.len())));
         let used = end.map_or(part.len(), |end| end + 1);
         reader.consume(used);
         if end.is_some() {
-            return Ok(Some(if line.len() > LONGEST_ANSWER { b"?".to_vec() } else { line }));
+            return Ok(Some(if line.len() > longest { b"?".to_vec() } else { line }));
         }
     }
 }

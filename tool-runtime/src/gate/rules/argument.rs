@@ -10,7 +10,7 @@ use crate::schema::{MAX_DEPTH, Step, text};
 ///
 /// # Errors
 /// With what is wrong with it.
-pub(super) fn parse(path: &str) -> Result<Vec<Step>, String> {
+pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     let mut rest = path;
     if rest.is_empty() {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::argument::{self, Hop};
 use super::condition::{Asked, Check, Condition, Directory, Outcome, Scalar, Test, Value, Wanted, absolute};
 use super::decimal::Number;
-use super::error::{Fault, Sited};
 use super::pattern::Pattern;
 use super::rule::{Draft, Rank, Rule};
 use super::{Applied, ForTool};
+use crate::document::{Fault, Sited};
 use crate::registry::Registry;
 use crate::schema::json::Cursor;
 use crate::schema::{Kind, Reached, Step, Unreached, text};
@@ -33,7 +33,7 @@ pub(super) fn build(
         wrong => {
             let why = wrong.err().unwrap_or("it has to be an absolute path");
             let what = format!("`base` \"{}\": {why}", text::shown(&base.value, 80));
-            faults.push(Fault { rule: None, at: base.at, what });
+            faults.push(Fault { entry: None, at: base.at, what });
             // So that no rule is blamed for it.
             "/".to_owned()
         }
@@ -49,6 +49,28 @@ pub(super) fn build(
         }
     }
     if faults.is_empty() { Ok(tools) } else { Err(faults) }
+}
+
+/// A pattern of tools' names, as far as it is one, and what is wrong with it.
+pub(crate) fn of_tools(pattern: &str, registry: &Registry) -> (Option<Pattern>, Option<String>) {
+    let shown = text::shown(pattern, 80);
+    let read = match Pattern::new(pattern) {
+        Ok(read) => read,
+        Err(wrong) => return (None, Some(format!("tool \"{shown}\": {wrong}"))),
+    };
+    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let wrong = if let Some(illegal) = read.literals().flat_map(str::chars).find(illegal) {
+        let code = u32::from(illegal);
+        let what = format!("no tool can have such a name: U+{code:04X} is no ASCII letter, digit, `_` or `-`");
+        Some(format!("tool \"{shown}\": {what}"))
+    } else if !registry.iter().any(|tool| read.matches(tool.name())) {
+        let nearest = text::nearest(pattern, registry.iter().map(HostTool::name));
+        let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        Some(format!("tool \"{shown}\": no tool has such a name{meant}"))
+    } else {
+        None
+    };
+    (Some(read), wrong)
 }
 
 /// Checks one rule.
@@ -71,7 +93,7 @@ struct Read<'a> {
 
 impl<'a> Builder<'a> {
     fn fault(&mut self, at: Option<usize>, what: impl Into<String>) {
-        self.faults.push(Fault { rule: Some(self.position), at: at.or(self.rule.at), what: what.into() });
+        self.faults.push(Fault { entry: Some(self.position), at: at.or(self.rule.at), what: what.into() });
     }
 
     fn rule(&mut self) -> Vec<(&'a str, Applied)> {
@@ -122,27 +144,11 @@ impl<'a> Builder<'a> {
         let rule = self.rule;
         let mut patterns = Vec::new();
         for pattern in &rule.tools {
-            let shown = text::shown(&pattern.value, 80);
-            let read = match Pattern::new(&pattern.value) {
-                Ok(read) => read,
-                Err(wrong) => {
-                    self.fault(pattern.at, format!("tool \"{shown}\": {wrong}"));
-                    continue;
-                }
-            };
-            let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-            if let Some(illegal) = read.literals().flat_map(str::chars).find(illegal) {
-                let code = u32::from(illegal);
-                self.fault(
-                    pattern.at,
-                    format!("tool \"{shown}\": no tool can have such a name: U+{code:04X} is no ASCII letter, digit, `_` or `-`"),
-                );
-            } else if !self.registry.iter().any(|tool| read.matches(tool.name())) {
-                let nearest = text::nearest(&pattern.value, self.registry.iter().map(HostTool::name));
-                let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-                self.fault(pattern.at, format!("tool \"{shown}\": no tool has such a name{meant}"));
+            let (read, wrong) = of_tools(&pattern.value, self.registry);
+            patterns.extend(read);
+            if let Some(wrong) = wrong {
+                self.fault(pattern.at, wrong);
             }
-            patterns.push(read);
         }
         self.registry.iter().filter(|tool| patterns.iter().any(|pattern| pattern.matches(tool.name()))).collect()
     }

@@ -1,14 +1,12 @@
-//! Rules in a TOML file.
+//! Rules in a TOML or JSON file.
 
 use std::sync::Arc;
 
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
-
 use super::condition::{Absent, Asked, Comparison, Scalar, Test};
-use super::error::{At, Fault, RulesError, Sited};
+use super::error::RulesError;
 use super::rule::{Draft, Hint, Rank, Rule};
 use super::{Inner, Rules, build};
+use crate::document::{self, At, Entry, Reader, Sited, Syntax, Table, Value, meant};
 use crate::registry::Registry;
 use crate::schema::text;
 
@@ -82,18 +80,31 @@ impl Rules {
     /// ]);
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
+    #[cfg(feature = "rules")]
     pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, RulesError> {
-        let (document, errors) = DeTable::parse_recoverable(text);
-        if !errors.is_empty() {
-            let fault = |error: toml::de::Error| Fault {
-                rule: None,
-                at: Some(error.span().map_or(0, |span| span.start)),
-                what: format!("not valid TOML: {}", text::visible(error.message(), 200)),
-            };
-            return Err(RulesError::new(errors.into_iter().map(fault).collect(), Some(text)));
-        }
-        let mut reader = Reader { rule: None, faults: Vec::new() };
-        let (base, rules) = reader.document(document.get_ref());
+        Rules::read(text, Syntax::Toml, registry)
+    }
+
+    /// Reads rules from JSON: the same keys, with `"rule"` and `"when"` as arrays of objects.
+    ///
+    /// # Errors
+    /// As for TOML.
+    ///
+    /// ```
+    /// # use tool_runtime::{Registry, Rules};
+    /// # let registry = Registry::builder().build()?;
+    /// let error = Rules::from_json(r#"{"rule": [{"decision": "maybe", "tool": "*"}]}"#, &registry).unwrap_err();
+    /// assert!(error.to_string().starts_with("line 1, column 24: rule 1: `decision` can't be \"maybe\""), "{error}");
+    /// # Ok::<(), tool_runtime::RegistryError>(())
+    /// ```
+    pub fn from_json(text: &str, registry: &Registry) -> Result<Self, RulesError> {
+        Rules::read(text, Syntax::Json, registry)
+    }
+
+    fn read(text: &str, syntax: Syntax, registry: &Registry) -> Result<Self, RulesError> {
+        let document = document::parse(text, syntax).map_err(|faults| RulesError::new(faults, Some(text)))?;
+        let mut reader = Reader::default();
+        let (base, rules) = reader.rules(&document);
         let built = build::build(&rules, base.as_ref(), registry);
         let mut faults = reader.faults;
         match built {
@@ -106,71 +117,25 @@ impl Rules {
     }
 }
 
-/// Reads a document into rules; what can't be read is left out, and noted.
-struct Reader {
-    rule: Option<usize>,
-    faults: Vec<Fault>,
-}
-
-/// A value with its key.
-struct Entry<'t> {
-    key: &'t str,
-    key_at: At,
-    value: &'t DeValue<'t>,
-    at: At,
-}
-
-fn at<T>(spanned: &Spanned<T>) -> At {
-    Some(spanned.span().start)
-}
-
 impl Reader {
-    fn fault(&mut self, at: At, what: impl Into<String>) {
-        self.faults.push(Fault { rule: self.rule, at, what: what.into() });
-    }
-
-    /// Notes that a value has another type than it should.
-    fn expected(&mut self, entry: &Entry<'_>, what: &str) {
-        let what = format!("`{}` has to be {what}, and is {}", entry.key, a(entry.value));
-        self.fault(entry.at, what);
-    }
-
-    /// The entries of a table. Keys that nobody knows are noted.
-    fn entries<'t>(&mut self, table: &'t DeTable<'t>, known: &[&str]) -> Vec<Entry<'t>> {
-        let mut entries = Vec::new();
-        for (key, value) in table {
-            if known.contains(&&**key.get_ref()) {
-                entries.push(Entry { key: key.get_ref(), key_at: at(key), value: value.get_ref(), at: at(value) });
-                continue;
-            }
-            let meant = match text::nearest(key.get_ref(), known.iter().copied()) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("known: {}", text::listed(known.iter().copied(), known.len())),
-            };
-            self.fault(at(key), format!("unknown key `{}`; {meant}", text::shown(key.get_ref(), 64)));
-        }
-        entries.sort_by_key(|entry| entry.key_at);
-        entries
-    }
-
-    fn document(&mut self, table: &DeTable<'_>) -> (Option<Sited<String>>, Vec<Rule>) {
+    fn rules(&mut self, table: &Table) -> (Option<Sited<String>>, Vec<Rule>) {
         let (mut base, mut rules) = (None, Vec::new());
         for entry in self.entries(table, &["base", "rule"]) {
             match entry.key {
                 "base" => base = self.text(&entry),
                 _ => {
                     for (index, (table, at)) in self.tables(&entry, "[[rule]]").into_iter().enumerate() {
-                        self.rule = Some(index);
+                        self.entry = Some(index);
                         rules.push(self.rule(table, at));
                     }
-                    self.rule = None;
+                    self.entry = None;
                 }
             }
         }
         (base, rules)
     }
 
-    fn rule(&mut self, table: &DeTable<'_>, at: At) -> Rule {
+    fn rule(&mut self, table: &Table, at: At) -> Rule {
         // Until another is read, one that needs no reason.
         let mut rule = Rule::new(Rank::Allow, at);
         let (mut decision, mut tool) = (false, false);
@@ -184,7 +149,7 @@ impl Reader {
                 }
                 "tool" => {
                     tool = true;
-                    rule.tools = self.texts(&entry);
+                    rule.tools = self.some_texts(&entry);
                 }
                 "hints" => rule.hints = self.hints(&entry),
                 "reason" => rule.reason = self.text(&entry).map(|reason| reason.value),
@@ -204,7 +169,7 @@ impl Reader {
         rule
     }
 
-    fn condition(&mut self, table: &DeTable<'_>, at: At) -> Option<Draft> {
+    fn condition(&mut self, table: &Table, at: At) -> Option<Draft> {
         let (mut argument, mut absent) = (None, None);
         let mut named = false;
         let mut tests: Vec<(Entry<'_>, Option<Sited<Test>>)> = Vec::new();
@@ -249,13 +214,12 @@ impl Reader {
         let compare = |comparison| move |number| Asked::Compare(comparison, number);
         let asked = match entry.key {
             "one_of" => {
-                let DeValue::Array(values) = entry.value else {
+                let Value::List(values) = entry.value else {
                     self.expected(entry, "a list");
                     return None;
                 };
                 let inner = |value| Entry { value, ..*entry };
-                let scalars: Vec<Option<Scalar>> =
-                    values.iter().map(|value| self.scalar(&inner(value.get_ref()))).collect();
+                let scalars: Vec<Option<Scalar>> = values.iter().map(|node| self.scalar(&inner(&node.value))).collect();
                 Asked::OneOf(scalars.into_iter().collect::<Option<_>>()?, "one_of")
             }
             "equals" => Asked::OneOf(vec![self.scalar(entry)?], "equals"),
@@ -288,78 +252,19 @@ impl Reader {
         hints
     }
 
-    /// One of some words.
-    fn word<T: Copy>(&mut self, entry: &Entry<'_>, words: &[(&'static str, T)]) -> Option<T> {
-        let Sited { value, at } = self.text(entry)?;
-        let found = words.iter().find(|(word, _)| *word == value);
-        if found.is_none() {
-            let what = format!("`{}` can't be \"{}\"; {}", entry.key, text::shown(&value, 64), meant(&value, words));
-            self.fault(at, what);
-        }
-        found.map(|(_, word)| *word)
-    }
-
-    fn text(&mut self, entry: &Entry<'_>) -> Option<Sited<String>> {
-        match entry.value {
-            DeValue::String(text) => Some(Sited { value: text.clone().into_owned(), at: entry.at }),
-            _ => {
-                self.expected(entry, "text");
-                None
-            }
-        }
-    }
-
-    /// Text, or a list of texts.
-    fn texts(&mut self, entry: &Entry<'_>) -> Vec<Sited<String>> {
-        let list: &DeArray<'_> = match entry.value {
-            DeValue::Array(list) => list,
-            DeValue::String(text) => return vec![Sited { value: text.clone().into_owned(), at: entry.at }],
-            _ => {
-                self.expected(entry, "text, or a list of texts");
-                return Vec::new();
-            }
-        };
-        if list.is_empty() && entry.key == "tool" {
-            self.fault(entry.at, "`tool` is an empty list");
-        }
-        let inner = list.iter().map(|value| Entry { value: value.get_ref(), at: at(value), ..*entry });
-        inner.filter_map(|entry| self.text(&entry)).collect()
-    }
-
-    /// A list of tables.
-    fn tables<'t>(&mut self, entry: &Entry<'t>, header: &str) -> Vec<(&'t DeTable<'t>, At)> {
-        let DeValue::Array(list) = entry.value else {
-            self.expected(entry, &format!("a list: write {header} above each"));
-            return Vec::new();
-        };
-        let mut tables = Vec::new();
-        for value in list.iter() {
-            match value.get_ref() {
-                DeValue::Table(table) => tables.push((table, at(value))),
-                other => {
-                    self.expected(&Entry { value: other, at: at(value), ..*entry }, &format!("a list of {header}"));
-                }
-            }
-        }
-        tables
-    }
-
     fn scalar(&mut self, entry: &Entry<'_>) -> Option<Scalar> {
-        // JSON writes numbers without a plus.
-        let number = |literal: &str| Scalar::number(literal.strip_prefix('+').unwrap_or(literal));
         match entry.value {
-            DeValue::String(text) => Some(Scalar::from(&**text)),
-            DeValue::Boolean(boolean) => Some(Scalar::from(*boolean)),
-            DeValue::Float(float) => Some(number(float.as_str())),
-            DeValue::Integer(integer) if integer.radix() == 10 => Some(number(integer.as_str())),
-            DeValue::Integer(integer) => match i128::from_str_radix(integer.as_str(), integer.radix()) {
+            Value::Text(text) => Some(Scalar::from(&**text)),
+            Value::Boolean(boolean) => Some(Scalar::from(*boolean)),
+            Value::Number(number) => Some(Scalar::number(number)),
+            Value::Radix(digits, radix) => match i128::from_str_radix(digits, *radix) {
                 Ok(integer) => Some(Scalar::from(integer)),
                 Err(_) => {
                     self.fault(entry.at, format!("`{}`: write so large a number in decimal digits", entry.key));
                     None
                 }
             },
-            DeValue::Datetime(_) => {
+            Value::Date => {
                 self.fault(entry.at, format!("`{}`: arguments have dates as text: put it into quotes", entry.key));
                 None
             }
@@ -368,25 +273,5 @@ impl Reader {
                 None
             }
         }
-    }
-}
-
-fn meant<T>(wrong: &str, words: &[(&'static str, T)]) -> String {
-    let names = || words.iter().map(|(word, _)| *word);
-    match text::nearest(wrong, names()) {
-        Some(name) => format!("did you mean \"{name}\"?"),
-        None => format!("known: {}", text::listed(names(), words.len())),
-    }
-}
-
-fn a(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "text",
-        DeValue::Integer(_) => "an integer",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "a boolean",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
     }
 }

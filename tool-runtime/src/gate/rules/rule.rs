@@ -1,5 +1,5 @@
 use super::condition::{Absent, Test};
-use super::error::{At, Sited};
+use crate::document::{At, Sited};
 use crate::tool::Hints;
 
 /// What a rule says of the calls that it applies to. The last one wins.
@@ -11,7 +11,6 @@ pub(super) enum Rank {
 }
 
 impl Rank {
-    #[cfg(feature = "rules")]
     pub(super) const ALL: [(&'static str, Rank); 3] =
         [("allow", Rank::Allow), ("deny", Rank::Deny), ("ask", Rank::Ask)];
 }

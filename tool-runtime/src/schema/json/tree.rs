@@ -123,6 +123,11 @@ impl Json {
         self.as_object()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        let Json::Object(members) = self else { return None };
+        members.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
     /// Of an object: sets a member in its place, or appends it. No effect on anything else.
     pub(crate) fn set(&mut self, key: &str, value: Json) {
         if let Json::Object(members) = self {

@@ -1,0 +1,682 @@
+//! What becomes of calls: the sentences of the seed about slots, unknowns, asking and verdicts, each by its gist.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tool_runtime::{
+    AllowAll, Answer, Ask, BoxFuture, CallFacts, CheckedCall, Checklist, ChecklistBuilder, Code, Conversation,
+    Decision, DynamicTool, Entry, Harness, Hit, HostTool, ListKind, Location, Lookup, MemoryLedger, Normalisation,
+    Party, Pointer, Policy, QuestionSet, Registry, Reported, SlotKind, SlotState, Source, SourceKind, ToolCall,
+    Verdict, source_fn,
+};
+
+/// What bodies were given, in order.
+type Ran = Arc<Mutex<Vec<String>>>;
+
+fn seen(ran: &Ran) -> Vec<String> {
+    ran.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn tool_of(ran: &Ran, name: &str, description: &str, parameters: &str) -> HostTool {
+    let ran = ran.clone();
+    DynamicTool::builder(name, description)
+        .parameters(parameters)
+        .output("true")
+        .run(move |arguments, _cx| {
+            let ran = ran.clone();
+            async move {
+                ran.lock().unwrap_or_else(PoisonError::into_inner).push(arguments.to_string());
+                Ok("\"done\"".to_owned())
+            }
+        })
+        .unwrap()
+}
+
+const PAY: &str = r#"{"type":"object","additionalProperties":false,"required":["iban","amount"],"properties":{
+    "iban":{"type":"string","description":"The account that is paid."},
+    "amount":{"type":"integer","description":"How much, in euros.","minimum":1},
+    "memo":{"type":"string"}}}"#;
+
+/// A preset a value.
+fn presets(values: &[(&'static str, &'static str)]) -> Arc<dyn Source> {
+    let values: BTreeMap<&str, &str> = values.iter().copied().collect();
+    source_fn(SourceKind::Preset, move |ask: Ask| {
+        let found = values.get(ask.slot()).filter(|known| ask.value() == Some(**known)).map(|known| {
+            let location = Location::whole(Pointer::Preset(ask.slot().into()), known);
+            Lookup::Hit(Hit::new(location, *known, Normalisation::Exact))
+        });
+        std::future::ready(found.unwrap_or(Lookup::NoResult))
+    })
+}
+
+struct Bench {
+    ran: Ran,
+    registry: Registry,
+    ledger: Arc<MemoryLedger>,
+}
+
+impl Bench {
+    fn with(description: &str, parameters: &str) -> Self {
+        let ran = Ran::default();
+        let registry = Registry::builder().tool(tool_of(&ran, "pay", description, parameters)).build().unwrap();
+        Bench { ran, registry, ledger: Arc::new(MemoryLedger::default()) }
+    }
+
+    fn harness(&self, policy: impl Policy + 'static, checklist: ChecklistBuilder) -> Harness {
+        let checklist = checklist.build(&self.registry).unwrap_or_else(|error| panic!("{error}"));
+        Harness::new(self.registry.clone(), policy).checklist(checklist).ledger(Arc::clone(&self.ledger))
+    }
+
+    fn verdicts(&self) -> Vec<Arc<Verdict>> {
+        let verdict = |entry| match entry {
+            Entry::Verdict(verdict) => Some(verdict),
+            _ => None,
+        };
+        self.ledger.entries().into_iter().filter_map(verdict).collect()
+    }
+
+    fn slot(&self, name: &str) -> (SlotKind, SlotState) {
+        let verdicts = self.verdicts();
+        let verdict = verdicts.last().unwrap();
+        let slot = verdict.slots().iter().find(|slot| slot.name() == name);
+        let slot = slot.unwrap_or_else(|| panic!("no slot `{name}` in {:?}", verdict.slots()));
+        (slot.kind(), slot.state().clone())
+    }
+}
+
+async fn code_of(harness: &Harness, call: ToolCall) -> (Code, String) {
+    let settled = harness.run_settled([call], None).await.remove(0);
+    (settled.record().code(), settled.result().text().to_owned())
+}
+
+fn pay(arguments: &str) -> ToolCall {
+    ToolCall::new("call_1", "pay", arguments)
+}
+
+/// Somebody who fills in blanks by what they ask for, and says yes.
+fn fills(
+    answers: &[(&'static str, &'static str)],
+    sets: &Arc<Mutex<Vec<QuestionSet>>>,
+) -> impl tool_runtime::Approver + use<> {
+    let (answers, sets): (BTreeMap<&str, &str>, _) = (answers.iter().copied().collect(), sets.clone());
+    move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        for question in &set.questions {
+            for blank in &question.blanks {
+                if let Some(answer) = answers.get(&*blank.asks) {
+                    set.fill_text(&question.id, &blank.slot, answer).unwrap();
+                }
+            }
+        }
+        let answers = vec![Answer::Yes; set.questions.len()];
+        sets.lock().unwrap().push(set);
+        Box::pin(std::future::ready(answers))
+    }
+}
+
+/// "A value with no source cannot become an argument."
+#[tokio::test]
+async fn a_value_without_a_source_becomes_no_argument() {
+    let bench = Bench::with("Pays.", PAY);
+    let sources = Checklist::builder().source(presets(&[("/iban", "\"DE1\""), ("/amount", "5")]));
+    let harness = bench.harness(AllowAll, sources);
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::Ok);
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE2","amount":5}"#)).await;
+    assert_eq!(code, Code::Unanswered);
+    assert!(said.contains("`iban` (The account that is paid.)") && !said.contains("amount"), "{said}");
+    assert_eq!(seen(&bench.ran).len(), 1);
+    let (_, state) = bench.slot("/iban");
+    assert!(matches!(state, SlotState::Open { party: Party::User, .. }), "{state:?}");
+    assert!(matches!(bench.slot("/amount"), (SlotKind::Value, SlotState::Found { .. })));
+}
+
+/// "If you keep only what executed, what caused the block disappears from the log."
+#[tokio::test]
+async fn the_record_of_a_block_has_every_slot_with_what_was_tried() {
+    let bench = Bench::with("Pays.", PAY);
+    let harness = bench.harness(AllowAll, Checklist::builder().source(presets(&[("/amount", "5")])));
+    code_of(&harness, pay(r#"{"iban":"DE2","amount":5}"#)).await;
+    let verdicts = bench.verdicts();
+    let text = serde_json::to_string(&*verdicts[0]).unwrap();
+    assert!(
+        text.contains(r#""state":"open""#) && text.contains(r#""tried":[{"source":"preset","came":"no_result"}]"#),
+        "{text}"
+    );
+    assert_eq!(verdicts[0].open(), ["/iban"]);
+    assert!(verdicts[0].checklist().is_some());
+}
+
+/// "It has to be able to write 'no result', because when there is nothing to write, it invents."
+#[tokio::test]
+async fn no_result_for_a_required_value_is_asked_for_and_not_refused() {
+    let bench = Bench::with("Pays.", PAY);
+    let sets = Arc::default();
+    let harness = bench
+        .harness(AllowAll, Checklist::builder().source(presets(&[("/amount", "5")])))
+        .approver(fills(&[("The account that is paid.", "DE7")], &sets));
+    let call = pay(r#"{"amount":5}"#).with_reported(Reported::new([("/iban", Reported::NO_RESULT)]));
+    let (code, _) = code_of(&harness, call).await;
+    assert_eq!(code, Code::Ok);
+    // "Once the list is full, it is already there": no model call in between.
+    assert_eq!(seen(&bench.ran), [r#"{"iban":"DE7","amount":5}"#]);
+    let verdicts = bench.verdicts();
+    assert_eq!((verdicts.len(), verdicts[0].revision()), (1, 2));
+    assert!(matches!(bench.slot("/iban"), (_, SlotState::Answered(_))));
+    let sets = sets.lock().unwrap();
+    let question = &sets[0].questions[0];
+    assert!(question.reasons.is_empty(), "nothing but the blank is asked for: {:?}", question.reasons);
+}
+
+/// "Ask about blanks in one batch, naturally."
+#[tokio::test]
+async fn all_blanks_of_a_turn_are_asked_in_one_batch() {
+    let bench = Bench::with("Pays.", PAY);
+    let sets = Arc::default();
+    let harness = bench
+        .harness(AllowAll, Checklist::builder())
+        .approver(fills(&[("The account that is paid.", "DE7"), ("How much, in euros.", "12")], &sets));
+    let calls = [pay(r#"{"iban":"DE1","amount":5}"#), ToolCall::new("call_2", "pay", r#"{"iban":"DE2","amount":6}"#)];
+    let results = harness.run(calls).await;
+    assert!(results.iter().all(|result| !result.is_error()), "{results:?}");
+    let sets = sets.lock().unwrap();
+    assert_eq!(sets.len(), 1);
+    let blanks: Vec<usize> = sets[0].questions.iter().map(|question| question.blanks.len()).collect();
+    assert_eq!(blanks, [2, 2]);
+    let words = sets[0].in_words();
+    assert!(
+        words.contains("The account that is paid.") && !words.contains("pay\"") && !words.contains("/iban"),
+        "{words}"
+    );
+}
+
+/// A blank takes what the tool takes.
+#[tokio::test]
+async fn a_blank_is_typed() {
+    let bench = Bench::with("Pays.", PAY);
+    let refused = Arc::new(Mutex::new(Vec::new()));
+    let noted = refused.clone();
+    let harness = bench.harness(AllowAll, Checklist::builder().source(presets(&[("/iban", "\"DE1\"")]))).approver(
+        move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            let question = &set.questions[0];
+            for wrong in ["many", "0", "1.5", "null", "[1]"] {
+                noted.lock().unwrap().push(set.fill_text(&question.id, "/amount", wrong).unwrap_err().to_string());
+            }
+            set.fill(&question.id, "/iban", "\"X\"").unwrap_err();
+            set.fill_text(&question.id, "/amount", " 12 ").unwrap();
+            Box::pin(std::future::ready(vec![Answer::Yes]))
+        },
+    );
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, seen(&bench.ran)), (Code::Ok, vec![r#"{"iban":"DE1","amount":12}"#.to_owned()]));
+    assert_eq!(refused.lock().unwrap().len(), 5);
+}
+
+/// A yes that leaves a blank empty is no yes.
+#[tokio::test]
+async fn a_remaining_blank_halts_execution() {
+    let bench = Bench::with("Pays.", PAY);
+    let yes = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        Box::pin(std::future::ready(vec![Answer::Yes; set.questions.len()]))
+    };
+    let harness = bench.harness(AllowAll, Checklist::builder()).approver(yes);
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, seen(&bench.ran)), (Code::Unanswered, vec![]));
+}
+
+/// "[confirm] — a slot that cannot be filled without user approval." Nobody's allow is one.
+#[tokio::test]
+async fn a_confirm_is_asked_although_the_policy_allows() {
+    let parameters = PAY.replace("The account that is paid.", r"The account.\n[confirm] money goes there");
+    let bench = Bench::with("Pays.\n[confirm] Money leaves the account.", &parameters);
+    let harness = Harness::new(bench.registry.clone(), AllowAll).ledger(Arc::clone(&bench.ledger));
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::ApprovalUnavailable, "{said}");
+
+    let sets = Arc::default();
+    let harness = harness.approver(fills(&[], &sets));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::Ok);
+    let sets = sets.lock().unwrap();
+    let reasons = &sets[0].questions[0].reasons;
+    // The pair is shown, and the call costs one question.
+    assert_eq!(*reasons, [r#"money goes there: "DE1""#, "Money leaves the account."]);
+    assert!(matches!(bench.slot("/iban"), (SlotKind::Value, SlotState::Answered(_))));
+    assert!(matches!(bench.slot("confirm"), (SlotKind::Condition, SlotState::Answered(_))));
+}
+
+/// Policy's ask and the list's are one question.
+#[tokio::test]
+async fn there_is_one_question_with_every_reason() {
+    let bench = Bench::with("Pays.\n[confirm] Money leaves the account.", PAY);
+    let asks = |_: &CallFacts<'_>| Decision::ask("payments are looked at");
+    let sets = Arc::default();
+    let harness = bench
+        .harness(asks, Checklist::builder().source(presets(&[("/iban", "\"DE1\""), ("/amount", "5")])))
+        .approver(fills(&[], &sets));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::Ok);
+    let sets = sets.lock().unwrap();
+    assert_eq!(sets.len(), 1);
+    assert_eq!(sets[0].questions[0].reasons, ["payments are looked at", "Money leaves the account."]);
+}
+
+/// A denied call asks nothing, however many blanks it has.
+#[tokio::test]
+async fn nothing_is_asked_about_a_denied_call() {
+    let bench = Bench::with("Pays.", PAY);
+    let sets = Arc::default();
+    let harness = bench
+        .harness(|_: &CallFacts<'_>| Decision::deny("no payments"), Checklist::builder())
+        .approver(fills(&[], &sets));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, sets.lock().unwrap().len()), (Code::Denied, 0));
+}
+
+fn check(then: &str) -> String {
+    format!(
+        r#"{{"origin":"treasury policy 4","line":[{{"tool":"pay","name":"recipient","check":"known","then":"{then}","text":"the recipient is known"}}],"scope":{{"calls":"none"}}}}"#
+    )
+}
+
+fn says(truth: Result<bool, &'static str>) -> impl Fn(CheckedCall) -> BoxFuture<'static, Result<bool, String>> {
+    move |_| Box::pin(std::future::ready(truth.map_err(str::to_owned)))
+}
+
+/// "The answer 'the condition was not met' can exist."
+#[tokio::test]
+async fn a_condition_can_be_not_met() {
+    for (then, truth, code) in [
+        ("holds", Ok(true), Code::Ok),
+        ("holds", Ok(false), Code::ConditionNotMet),
+        ("holds", Err("the registry is down"), Code::Unanswered),
+        ("prohibits", Ok(true), Code::ConditionNotMet),
+        ("prohibits", Ok(false), Code::Ok),
+        ("prohibits", Err("?"), Code::Unanswered),
+        ("approve_if", Ok(false), Code::Ok),
+        ("approve_if", Ok(true), Code::ApprovalUnavailable),
+        ("approve_if", Err("?"), Code::Unanswered),
+    ] {
+        let bench = Bench::with("Pays.", PAY);
+        let harness =
+            bench.harness(AllowAll, Checklist::builder().condition("known", says(truth)).json("ours", check(then)));
+        let (came, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+        assert_eq!(came, code, "{then} {truth:?}: {said}");
+        if came == Code::ConditionNotMet {
+            assert!(said.contains("the recipient is known") && said.contains("treasury policy 4"), "{said}");
+        }
+        if came == Code::Unanswered {
+            // The user can't settle it.
+            assert!(said.contains("Only the host") && !said.contains("Ask the user"), "{said}");
+        }
+    }
+}
+
+/// An error of the check, and a panic, are neither a yes nor a no.
+#[tokio::test]
+async fn a_check_that_panics_lets_nothing_run() {
+    let bench = Bench::with("Pays.", PAY);
+    let panics = |_: CheckedCall| -> BoxFuture<'static, Result<bool, String>> { panic!("boom") };
+    let harness = bench.harness(AllowAll, Checklist::builder().condition("known", panics).json("ours", check("holds")));
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, seen(&bench.ran)), (Code::Unanswered, vec![]));
+    assert!(!said.contains("boom"));
+}
+
+/// Deny beats a false condition, which beats blanks, which beat asking.
+#[tokio::test]
+async fn the_order_of_judgement_is_one() {
+    let bench = Bench::with("Pays.\n[confirm] Sure?", PAY);
+    let list = || {
+        let lines = check("holds").replace(r#","scope":{"calls":"none"}"#, "");
+        Checklist::builder().condition("known", says(Ok(false))).json("ours", lines)
+    };
+    let call = || pay(r#"{"iban":"DE1","amount":5}"#);
+    let harness = bench.harness(|_: &CallFacts<'_>| Decision::deny("no"), list());
+    assert_eq!(code_of(&harness, call()).await.0, Code::Denied);
+    let harness = bench.harness(AllowAll, list());
+    assert_eq!(code_of(&harness, call()).await.0, Code::ConditionNotMet);
+    let harness = bench.harness(AllowAll, Checklist::builder());
+    assert_eq!(code_of(&harness, call()).await.0, Code::Unanswered);
+    // The record has all that applied.
+    let reasons = bench.verdicts();
+    assert!(
+        reasons[0].reasons().iter().any(|reason| reason.contains("the recipient is known")),
+        "{:?}",
+        reasons[0].reasons()
+    );
+}
+
+/// "Any error while evaluating = unknown": what a provider wrote is the provider's.
+#[tokio::test]
+async fn a_line_of_the_provider_that_cant_be_judged_is_not_asked_of_the_user() {
+    let parameters = PAY.replacen(
+        r#""type":"object","#,
+        r#""type":"object","x-tool-checklist":[{"name":"ok","check":"nobody_has_it","text":"it is fine"}],"#,
+        1,
+    );
+    let bench = Bench::with("Pays.", &parameters);
+    let sets = Arc::default();
+    let harness =
+        Harness::new(bench.registry.clone(), AllowAll).ledger(Arc::clone(&bench.ledger)).approver(fills(&[], &sets));
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, sets.lock().unwrap().len()), (Code::Unanswered, 0));
+    assert!(said.contains("its provider"), "{said}");
+    // Exporters drop the keyword, and the definition is another one for it.
+    let tool = bench.registry.get("pay").unwrap();
+    assert!(!tool.schema().as_json().contains("x-tool-checklist"));
+    assert_ne!(tool.digest(), Bench::with("Pays.", PAY).registry.get("pay").unwrap().digest());
+}
+
+/// "Put only irreversible actions through it and let reads pass."
+#[tokio::test]
+async fn reads_pass_without_slots_unless_they_have_labels() {
+    /// Finds.
+    #[tool_runtime::tool(host(read_only, inline))]
+    fn find(
+        /// What.
+        what: String,
+    ) -> String {
+        what
+    }
+
+    /// Finds more.
+    ///
+    /// [confirm] it costs something
+    #[tool_runtime::tool(host(read_only, inline))]
+    fn find_more(
+        /// What.
+        what: String,
+    ) -> String {
+        what
+    }
+
+    let registry = Registry::builder().tools([FindTool::host(), FindMoreTool::host()]).build().unwrap();
+    let checklist = Checklist::builder().build(&registry).unwrap();
+    let harness = Harness::new(registry.clone(), AllowAll).checklist(checklist);
+    let call = |tool: &str| ToolCall::new("c", tool, r#"{"what":"x"}"#);
+    assert_eq!(code_of(&harness, call("find")).await.0, Code::Ok);
+    assert_eq!(code_of(&harness, call("find_more")).await.0, Code::ApprovalUnavailable);
+    let all = Checklist::builder().json("ours", r#"{"scope":{"calls":"all"}}"#).build(&registry).unwrap();
+    let harness = Harness::new(registry.clone(), AllowAll).checklist(all);
+    assert_eq!(code_of(&harness, call("find")).await.0, Code::Unanswered);
+    let off = r#"{"scope":{"calls":"all","off":["find"]}}"#;
+    let off = Checklist::builder().json("ours", off).build(&registry).unwrap();
+    assert_eq!(code_of(&Harness::new(registry, AllowAll).checklist(off), call("find")).await.0, Code::Ok);
+}
+
+/// "Skipping them leaves everything above running as it is": no file, no labels.
+#[tokio::test]
+async fn without_files_and_labels_the_rest_holds() {
+    let bench = Bench::with("Pays.", PAY);
+    let conversation = Conversation::new();
+    conversation.user("Please pay 250 euros to DE89 3704 0044 0532 0130 00.");
+    let list = Checklist::builder().source(conversation.instruction()).source(conversation.observed());
+    let harness = bench.harness(AllowAll, list);
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE89370400440532013000","amount":250}"#)).await;
+    assert_eq!(code, Code::Ok, "{said}");
+    let (_, state) = bench.slot("/iban");
+    let SlotState::Found { at, normalisation, .. } = state else { panic!("{state:?}") };
+    assert_eq!((at.to_string().as_str(), normalisation), ("u1", Normalisation::Separators));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE89370400440532013000","amount":260}"#)).await;
+    assert_eq!(code, Code::Unanswered);
+}
+
+/// "Point to the location, not the value": the host reads it there.
+#[tokio::test]
+async fn a_value_is_read_where_the_model_points() {
+    let bench = Bench::with("Pays.", PAY);
+    let conversation = Conversation::new();
+    conversation.user("Pay 250 euros to the usual account");
+    let list = Checklist::builder().source(conversation.instruction()).source(presets(&[("/iban", "\"DE1\"")]));
+    let harness = bench.harness(AllowAll, list);
+    let call = pay(r#"{"iban":"DE1"}"#).with_reported(Reported::new([("/amount", "u1")]));
+    let (code, said) = code_of(&harness, call).await;
+    assert_eq!(code, Code::Ok, "{said}");
+    assert_eq!(seen(&bench.ran), [r#"{"iban":"DE1","amount":250}"#]);
+    assert_eq!(bench.verdicts()[0].revision(), 2);
+}
+
+/// A tool with a fixed change, and another.
+fn lights() -> (Ran, Registry) {
+    /// Switches the light off.
+    #[tool_runtime::tool(host(inline, changes("light.off")))]
+    fn turn_off_light() -> &'static str {
+        "off"
+    }
+
+    /// Dims the light.
+    #[tool_runtime::tool(host(inline, changes("light.dim", "light.warm")))]
+    fn light_control() -> &'static str {
+        "dim"
+    }
+
+    let tools = [TurnOffLightTool::host(), LightControlTool::host()];
+    (Ran::default(), Registry::builder().tools(tools).build().unwrap())
+}
+
+/// "Matching has to be based on whether the tool can produce the state change the user wants, not on matching names."
+#[tokio::test]
+async fn a_tool_that_cant_make_the_wanted_change_is_filtered_out() {
+    let (_, registry) = lights();
+    let conversation = Conversation::new();
+    conversation.user("turn off the living room light");
+    let list = Checklist::builder().source(conversation.instruction()).json("ours", r#"{"fixed":{"intent":true}}"#);
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness =
+        Harness::new(registry.clone(), AllowAll).checklist(list.build(&registry).unwrap()).ledger(ledger.clone());
+    let call = |tool: &str, pairs: &[(&str, &str)]| {
+        ToolCall::new("c", tool, "{}").with_reported(Reported::new(pairs.iter().copied()))
+    };
+    let off = [("@action", "u1"), ("@change", "light.off")];
+    assert_eq!(code_of(&harness, call("turn_off_light", &off)).await.0, Code::Ok);
+    let (code, said) = code_of(&harness, call("light_control", &off)).await;
+    assert_eq!(code, Code::ConditionNotMet);
+    assert!(said.contains("light.dim"), "{said}");
+    // "A tool chosen while these are empty is an off-target execution."
+    assert_eq!(code_of(&harness, call("turn_off_light", &[])).await.0, Code::Unanswered);
+    assert_eq!(code_of(&harness, call("turn_off_light", &[("@action", "no result")])).await.0, Code::Unanswered);
+    // A place that isn't the user's is none.
+    assert_eq!(code_of(&harness, call("turn_off_light", &[("@action", "r:call_7#")])).await.0, Code::Unanswered);
+    let Entry::Verdict(verdict) = &ledger.entries()[0] else { panic!() };
+    let action = verdict.slots().iter().find(|slot| slot.name() == "@action").unwrap();
+    // What the user calls it is recorded.
+    assert_eq!((action.kind(), action.value()), (SlotKind::Intent, Some(r#""turn off the living room light""#)));
+    assert_eq!(action.origins()[0].list(), ListKind::Fixed);
+}
+
+/// "If the timing is unclear, do not default to immediate execution. Ask."
+#[tokio::test]
+async fn unclear_timing_is_asked_and_costs_no_question_of_its_own() {
+    let (_, registry) = lights();
+    let conversation = Conversation::new();
+    conversation.user("turn off the light now");
+    let list = || Checklist::builder().source(conversation.instruction()).json("ours", r#"{"fixed":{"timing":true}}"#);
+    let harness = Harness::new(registry.clone(), AllowAll).checklist(list().build(&registry).unwrap());
+    let call = ToolCall::new("c", "turn_off_light", "{}");
+    assert_eq!(code_of(&harness, call.clone()).await.0, Code::ApprovalUnavailable);
+    let said = call.clone().with_reported(Reported::new([("@when", "u1")]));
+    assert_eq!(code_of(&harness, said).await.0, Code::Ok);
+    let sets = Arc::default();
+    let harness = Harness::new(registry.clone(), |_: &CallFacts<'_>| Decision::ask("lights are asked about"))
+        .checklist(list().build(&registry).unwrap())
+        .approver(fills(&[], &sets));
+    assert_eq!(code_of(&harness, call).await.0, Code::Ok);
+    assert_eq!(sets.lock().unwrap()[0].questions[0].reasons, ["lights are asked about", "it is done now"]);
+}
+
+/// "Changing one rule requires a deployment": not here.
+#[tokio::test]
+async fn a_rule_changes_without_a_deployment_and_never_by_half() {
+    let bench = Bench::with("Pays.", PAY);
+    let folder = std::env::temp_dir().join(format!("checklist-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("rules.json");
+    std::fs::write(&file, r#"{"scope":{"calls":"none"}}"#).unwrap();
+    let checked = Arc::new(AtomicUsize::new(0));
+    let counted = checked.clone();
+    let known = move |_: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(Ok(false)))
+    };
+    let checklist = Checklist::builder().condition("known", known).file(&file).build(&bench.registry).unwrap();
+    let harness = Harness::new(bench.registry.clone(), AllowAll).checklist(checklist.clone());
+    let call = || pay(r#"{"iban":"DE1","amount":5}"#);
+    assert_eq!(code_of(&harness, call()).await.0, Code::Ok);
+    let before = checklist.digest();
+    std::fs::write(&file, check("holds")).unwrap();
+    assert_eq!(code_of(&harness, call()).await.0, Code::ConditionNotMet);
+    assert_ne!(checklist.digest(), before);
+    // What can't be read changes nothing, and is told.
+    std::fs::write(&file, r#"{"line":[{"tool":"pay"}],"scope":{"calls":"none"}}"#).unwrap();
+    assert_eq!(code_of(&harness, call()).await.0, Code::ConditionNotMet);
+    let fault = checklist.fault().unwrap().to_string();
+    assert!(fault.contains("rules.json: line 1, column 10: line 1: says nothing"), "{fault}");
+    assert_eq!(checked.load(Ordering::Relaxed), 2);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A shadow records, and blocks nothing.
+#[tokio::test]
+async fn a_shadow_blocks_nothing_and_records_what_it_would() {
+    let bench = Bench::with("Pays.\n[confirm] Sure?", PAY);
+    let harness = bench.harness(AllowAll, Checklist::builder().json("ours", r#"{"scope":{"shadow":true}}"#));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::Ok);
+    assert!(matches!(bench.slot("/iban"), (_, SlotState::Open { .. })));
+    // What isn't there can't run in the shadow either.
+    let call = pay(r#"{"amount":5}"#).with_reported(Reported::new([("/iban", Reported::NO_RESULT)]));
+    assert_eq!(code_of(&harness, call).await.0, Code::Unanswered);
+}
+
+/// "An error in a source is not 'no result'": the user isn't asked for what the host can't look up.
+#[tokio::test]
+async fn a_source_that_failed_is_the_hosts() {
+    let bench = Bench::with("Pays.", PAY);
+    let fails = source_fn(SourceKind::Prior, |_| std::future::ready(Lookup::Failed("the database is down".into())));
+    let sets = Arc::default();
+    let harness = bench.harness(AllowAll, Checklist::builder().source(fails)).approver(fills(&[], &sets));
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, sets.lock().unwrap().len()), (Code::Unanswered, 0));
+    assert!(said.contains("Only the host") && !said.contains("database"), "{said}");
+    assert!(matches!(bench.slot("/iban"), (_, SlotState::Open { party: Party::Host, .. })));
+}
+
+/// Two sources that say different things are a choice.
+#[tokio::test]
+async fn a_conflict_is_asked_as_a_choice() {
+    let bench = Bench::with("Pays.", PAY);
+    let both = source_fn(SourceKind::Instruction, |ask: Ask| {
+        let hit = |value: &str| Hit::new(Location::whole(Pointer::Turn(1), value), value, Normalisation::Exact);
+        std::future::ready(match ask.slot() {
+            "/iban" => Lookup::Conflict(vec![hit("\"DE1\""), hit("\"DE2\"")]),
+            _ => Lookup::Hit(hit("5")),
+        })
+    });
+    let sets = Arc::default();
+    let harness = bench
+        .harness(AllowAll, Checklist::builder().source(both))
+        .approver(fills(&[("The account that is paid.", "DE2")], &sets));
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, seen(&bench.ran)), (Code::Ok, vec![r#"{"iban":"DE2","amount":5}"#.to_owned()]));
+    assert_eq!(sets.lock().unwrap()[0].questions[0].blanks[0].choices, ["\"DE1\"", "\"DE2\""]);
+}
+
+/// Secrets stand in no record.
+#[tokio::test]
+async fn the_record_holds_no_secret() {
+    let parameters = PAY.replace(r#""memo":{"type":"string"}"#, r#""pin":{"type":"string","x-tool-secret":true}"#);
+    let bench = Bench::with("Pays.", &parameters);
+    let harness = bench.harness(AllowAll, Checklist::builder());
+    code_of(&harness, pay(r#"{"iban":"DE1","amount":5,"pin":"4711"}"#)).await;
+    let text = serde_json::to_string(&*bench.verdicts()[0]).unwrap();
+    assert!(text.contains("/pin") && !text.contains("4711"), "{text}");
+}
+
+#[cfg(feature = "cel")]
+mod expressions {
+    use super::*;
+
+    fn balance(
+        json: Result<&'static str, &'static str>,
+    ) -> impl Fn(CheckedCall) -> BoxFuture<'static, Result<String, String>> {
+        move |_| Box::pin(std::future::ready(json.map(str::to_owned).map_err(str::to_owned)))
+    }
+
+    const LINE: &str = r#"{"scope":{"calls":"none"},"line":[{"tool":"pay","name":"balance","origin":"the bank",
+        "holds":"args.amount <= state.balance","text":"the balance is sufficient"}]}"#;
+
+    /// "Is the balance sufficient?"
+    #[tokio::test]
+    async fn a_condition_compares_an_argument_with_the_state() {
+        for (state, code) in [
+            (Ok("5"), Code::Ok),
+            (Ok("4"), Code::ConditionNotMet),
+            (Ok("\"much\""), Code::Unanswered),
+            (Err("down"), Code::Unanswered),
+        ] {
+            let bench = Bench::with("Pays.", PAY);
+            let harness =
+                bench.harness(AllowAll, Checklist::builder().state("balance", balance(state)).json("ours", LINE));
+            let (came, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+            assert_eq!(came, code, "{state:?}: {said}");
+        }
+    }
+
+    /// A wrong expression is found when the list is loaded, with its place.
+    #[test]
+    fn a_wrong_expression_is_refused_with_its_place() {
+        let bench = Bench::with("Pays.", PAY);
+        let lines = LINE.replace("args.amount", "args.amont");
+        let error = Checklist::builder().state("balance", balance(Ok("1"))).json("ours", lines).build(&bench.registry);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.starts_with("ours: line 2, column 17: line 1: for `pay`: ") && error.contains("amount"),
+            "{error}"
+        );
+    }
+
+    /// A condition over what is still open waits for it.
+    #[tokio::test]
+    async fn a_condition_over_a_blank_is_judged_once_it_is_filled() {
+        for (amount, code) in [("5", Code::Ok), ("6", Code::ConditionNotMet)] {
+            let bench = Bench::with("Pays.", PAY);
+            let harness = bench
+                .harness(AllowAll, Checklist::builder().state("balance", balance(Ok("5"))).json("ours", LINE))
+                .approver(fills(&[("How much, in euros.", amount)], &Arc::default()));
+            let call = pay(r#"{"iban":"DE1"}"#).with_reported(Reported::new([("/amount", Reported::NO_RESULT)]));
+            assert_eq!(code_of(&harness, call).await.0, code);
+        }
+    }
+
+    /// "A derived value is never silent."
+    #[tokio::test]
+    async fn a_derived_value_is_shown_before_it_counts() {
+        let lines = r#"{"line":[{"tool":"pay","argument":"amount","derive":"state.total - state.paid"}]}"#;
+        let bench = Bench::with("Pays.", PAY);
+        let list = || {
+            Checklist::builder()
+                .source(presets(&[("/iban", "\"DE1\"")]))
+                .state("total", balance(Ok("12")))
+                .state("paid", balance(Ok("7")))
+                .json("ours", lines)
+        };
+        let sets = Arc::default();
+        let harness = bench.harness(AllowAll, list()).approver(fills(&[], &sets));
+        let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+        assert_eq!(code, Code::Ok, "{said}");
+        let sets = sets.lock().unwrap();
+        let reasons = &sets[0].questions[0].reasons;
+        assert_eq!(*reasons, ["How much, in euros. 5 follows from state.total - state.paid"]);
+        // Nobody has to agree: nothing runs.
+        assert_eq!(
+            code_of(&bench.harness(AllowAll, list()), pay(r#"{"iban":"DE1","amount":5}"#)).await.0,
+            Code::ApprovalUnavailable
+        );
+        // Another value is none that follows.
+        assert_eq!(
+            code_of(&bench.harness(AllowAll, list()), pay(r#"{"iban":"DE1","amount":6}"#)).await.0,
+            Code::Unanswered
+        );
+    }
+}

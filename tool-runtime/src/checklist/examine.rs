@@ -1,0 +1,398 @@
+//! The lines of one call, looked up. Nobody is asked, and no model is called.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::applied::{Applied, Kind, ValueLine};
+use super::ask::Ask;
+use super::condition::{CheckedCall, Registered};
+use super::file::{Addressee, Labelled};
+use super::judge::Observed;
+use super::look_up::{Tried, look_up_all};
+use super::origin::{ListKind, Origin};
+use super::shape::Shape;
+use super::slot::{Party, Slot, SlotKind, SlotParts, SlotState, Unknown};
+use super::snapshot::Snapshot;
+use super::source::{Lookup, Source, SourceSet};
+use super::{intent, judge, leaves, words};
+use crate::call::ToolCall;
+use crate::gate::QuestionId;
+use crate::schema::json::Json;
+use crate::schema::{Day, Digest, JsonPath, Said};
+use crate::tool::HostTool;
+
+/// What a call is examined by, beside the list itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) list: &'a Snapshot,
+    pub(crate) sources: &'a [Arc<dyn Source>],
+    pub(crate) registered: &'a Registered,
+    pub(crate) now: Option<SystemTime>,
+}
+
+/// A call at one of its revisions.
+#[derive(Clone)]
+pub(crate) struct Examined<'a> {
+    pub(crate) tool: &'a HostTool,
+    pub(crate) call: &'a ToolCall,
+    pub(crate) canonical: &'a str,
+    /// What the canonical text was made from.
+    pub(crate) given: Cow<'a, str>,
+    /// Where nothing was given.
+    pub(crate) open: &'a [JsonPath],
+    /// What was filled in since the model wrote the call.
+    pub(crate) filled: &'a [Filled],
+}
+
+/// A slot that was filled after the model wrote the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// An argument, read at a place that the model pointed at.
+    Read(JsonPath),
+    /// An argument, given by a person to a question.
+    Given(JsonPath, QuestionId),
+    /// Words of the user for one of the fixed lines, given to a question.
+    Said(Arc<str>, String, QuestionId),
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Which list it was.
+    pub(crate) list: Option<Digest>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) unknowns: Vec<Unknown>,
+    /// Conditions that are false, in words, with who asked for them.
+    pub(crate) unmet: Vec<String>,
+    /// What somebody has to agree to.
+    pub(crate) agree: Vec<Agree>,
+    pub(crate) notices: Vec<String>,
+    /// Values that nothing was given for, and that a pointer of the model's leads to.
+    pub(crate) fills: Vec<(JsonPath, Json)>,
+    /// Nothing is to be blocked for all this.
+    pub(crate) shadow: bool,
+}
+
+/// A reason for a go-ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agree {
+    pub(crate) words: String,
+    pub(crate) by: Addressee,
+    /// The slot that is filled by it.
+    pub(crate) slot: usize,
+}
+
+impl Findings {
+    fn add(&mut self, parts: SlotParts) -> usize {
+        self.slots.push(Slot::new(parts));
+        self.slots.len() - 1
+    }
+
+    /// A line that isn't about a value.
+    pub(super) fn line(&mut self, line: &Applied, state: SlotState) -> usize {
+        self.add(SlotParts {
+            name: Arc::clone(&line.name),
+            kind: SlotKind::Condition,
+            origins: vec![line.origin.clone()],
+            value: None,
+            state,
+            tried: Vec::new(),
+        })
+    }
+
+    /// A line of the fixed list.
+    pub(super) fn intent(&mut self, name: &str, value: Option<String>, state: SlotState) -> usize {
+        self.add(SlotParts {
+            name: name.into(),
+            kind: SlotKind::Intent,
+            origins: vec![Origin::new(ListKind::Fixed, "every call")],
+            value,
+            state,
+            tried: Vec::new(),
+        })
+    }
+
+    pub(super) fn has_to_agree(&mut self, words: String, by: Addressee, slot: usize) {
+        self.agree.push(Agree { words, by, slot });
+    }
+}
+
+/// A value slot on its way.
+struct Wanted<'a> {
+    path: JsonPath,
+    value: Option<&'a Json>,
+    said: Said,
+    lines: Vec<(&'a Applied, &'a ValueLine)>,
+}
+
+impl Wanted<'_> {
+    fn has(&self, label: Labelled) -> bool {
+        self.lines.iter().any(|(_, line)| line.label == Some(label))
+    }
+
+    fn from(&self) -> SourceSet {
+        let sets = self.lines.iter().filter_map(|(_, line)| line.from.as_ref());
+        sets.fold(SourceSet::ALL, |all, from| all.both(from.iter().copied().collect()))
+    }
+}
+
+/// Looks up all lines of a call.
+pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings {
+    let list = around.list;
+    let mut findings = Findings { list: Some(list.digest), shadow: list.shadow, ..Findings::default() };
+    let lines = list.for_tool(call.tool);
+    let looks_up = list.looks_up(call.tool);
+    if lines.is_empty() && !looks_up && call.open.is_empty() {
+        return findings;
+    }
+    // An accepted text is JSON.
+    let arguments = Json::parse(call.canonical).unwrap_or(Json::Null);
+    let observed = judge::observe(around, &call, &lines).await;
+    values(around, &call, (&lines, &observed), looks_up, &arguments, &mut findings).await;
+    for line in lines.iter() {
+        match &line.kind {
+            Kind::Value(_) | Kind::Condition { .. } => {}
+            Kind::Agree(label) => {
+                let slot = findings.line(line, SlotState::Unconfirmed);
+                let words = line.words.as_deref().unwrap_or("the tool's provider asks for a confirmation");
+                let words = match label {
+                    Labelled::Required => format!("has to be so: {words}"),
+                    _ => words.to_owned(),
+                };
+                findings.has_to_agree(words, Addressee::User, slot);
+            }
+            Kind::Tell => {
+                findings.line(line, SlotState::Unconfirmed);
+                findings.notices.extend(line.words.as_deref().map(str::to_owned));
+            }
+            Kind::Broken(why) => {
+                let party = party_of(&line.origin);
+                findings.line(line, SlotState::Open { party, why: why.clone() });
+                findings.unknowns.push(Unknown::of_line(Arc::clone(&line.name), party, why.clone()));
+            }
+        }
+    }
+    judge::conditions(around, &call, &lines, &observed, &mut findings).await;
+    if looks_up {
+        intent::look_up(around, &call, &mut findings).await;
+    }
+    findings
+}
+
+/// Who can do something about a line that can't be judged.
+pub(super) fn party_of(origin: &Origin) -> Party {
+    match origin.list() {
+        ListKind::Provider => Party::Provider,
+        ListKind::User => Party::User,
+        ListKind::Fixed | ListKind::Internal => Party::Host,
+    }
+}
+
+async fn values(
+    around: Around<'_>,
+    call: &Examined<'_>,
+    (lines, observed): (&[Applied], &Observed),
+    looks_up: bool,
+    arguments: &Json,
+    findings: &mut Findings,
+) {
+    let about = |path: &JsonPath| -> Vec<(&Applied, &ValueLine)> {
+        let of_line = |line| match line as &Applied {
+            Applied { kind: Kind::Value(value), .. } if value.place.is_of(path) => Some((line, &**value)),
+            _ => None,
+        };
+        lines.iter().filter_map(of_line).collect()
+    };
+    let mut wanted = Vec::new();
+    for (path, value) in leaves::within(arguments) {
+        let lines = about(&path);
+        if !lines.is_empty() || (looks_up && leaves::is_leaf(value)) {
+            wanted.push(Wanted { said: call.tool.built().said_of(&path), value: Some(value), lines, path });
+        }
+    }
+    // What isn't there has no line in the arguments.
+    let mut absent: Vec<JsonPath> = call.open.to_vec();
+    for line in lines {
+        let Kind::Value(value) = &line.kind else { continue };
+        if value.label == Some(Labelled::Required) {
+            let path = value.place.only();
+            absent.extend(
+                path.filter(|path| arguments.pointer(&path.to_pointer()).is_none_or(|value| *value == Json::Null)),
+            );
+        }
+    }
+    absent.sort();
+    absent.dedup();
+    for path in absent {
+        wanted.push(Wanted { said: call.tool.built().said_of(&path), value: None, lines: about(&path), path });
+    }
+    let defaults = call.tool.built().filled_in(&call.given, call.canonical);
+    let is_default = |path: &JsonPath| defaults.iter().any(|default| path.segments().starts_with(default.segments()));
+    let settled: Vec<Option<SlotState>> = wanted
+        .iter()
+        .map(|wanted| {
+            let path = &wanted.path;
+            let is_of = |filled: &JsonPath| path.segments().starts_with(filled.segments());
+            let filled = call.filled.iter().rev().find(|filled| match filled {
+                Filled::Read(path) | Filled::Given(path, _) => is_of(path),
+                Filled::Said(..) => false,
+            });
+            if let Some(Filled::Given(_, question)) = filled {
+                return Some(SlotState::Answered(question.clone()));
+            }
+            wanted.value?;
+            if wanted.said.authored || wanted.lines.iter().any(|(_, line)| line.authored) {
+                Some(SlotState::Authored)
+            } else if filled.is_none() && is_default(path) {
+                Some(SlotState::Defaulted)
+            } else if around.sources.is_empty() && !looks_up {
+                Some(SlotState::Given)
+            } else {
+                None
+            }
+        })
+        .collect();
+    let asks = wanted.iter().zip(&settled).filter(|(_, settled)| settled.is_none());
+    let asks = asks.map(|(wanted, _)| (wanted.from(), ask_for(around, call, wanted)));
+    let mut tried = look_up_all(around.sources, asks).await.into_iter();
+    for (wanted, settled) in wanted.iter().zip(settled) {
+        let found = if settled.is_none() { tried.next() } else { None };
+        settle((around, observed), call, wanted, settled, found, findings);
+    }
+}
+
+fn ask_for(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>) -> Ask {
+    let pointer = wanted.path.to_pointer();
+    let mut ask = Ask::new(call.tool.name(), &*pointer, Shape::of_argument(call.tool.schema(), &pointer))
+        .saying(wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned()));
+    if let Some(value) = wanted.value {
+        ask = ask.with_value(value.to_string());
+    }
+    if let Some(default) = words::default_of(call.tool.schema(), &wanted.path) {
+        ask = ask.with_default(default.to_string());
+    }
+    if let Some(hint) = call.call.reported().get(&pointer).and_then(|at| at.parse().ok()) {
+        ask = ask.with_hint(hint);
+    }
+    if let Some(now) = around.now.and_then(Day::of) {
+        ask = ask.on(now);
+    }
+    if wanted.said.secret { ask.secret() } else { ask }
+}
+
+/// Writes a value slot down, and what follows from it.
+fn settle(
+    (around, observed): (Around<'_>, &Observed),
+    call: &Examined<'_>,
+    wanted: &Wanted<'_>,
+    settled: Option<SlotState>,
+    found: Option<Tried>,
+    findings: &mut Findings,
+) {
+    let path = &wanted.path;
+    let mut origins: Vec<Origin> = wanted.lines.iter().map(|(line, _)| line.origin.clone()).collect();
+    if origins.is_empty() {
+        origins.push(Origin::new(ListKind::Provider, "schema"));
+    }
+    let asks = || {
+        let asked = wanted.lines.iter().find_map(|(_, line)| line.ask.as_deref());
+        asked.map_or_else(|| words::of_argument(call.tool.schema(), path), str::to_owned)
+    };
+    let shown = |value: &Json| match wanted.said.secret {
+        true => Json::string(crate::schema::REDACTED).to_string(),
+        false => value.to_string(),
+    };
+    let (outcome, tried) = match found {
+        Some(Tried { outcome, tried, .. }) => (Some(outcome), tried),
+        None => (None, Vec::new()),
+    };
+    let mut value = wanted.value.map(shown);
+    let state = match (settled, outcome) {
+        (Some(state), _) => state,
+        (None, Some(Lookup::Hit(hit))) => {
+            if wanted.value.is_none() {
+                match Json::parse(&hit.value) {
+                    Ok(read) => {
+                        value = Some(shown(&read));
+                        findings.fills.push((path.clone(), read));
+                    }
+                    Err(_) => findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks())),
+                }
+            }
+            SlotState::Found { at: hit.location, normalisation: hit.normalisation, excerpt: hit.excerpt }
+        }
+        (None, Some(Lookup::Conflict(hits))) => {
+            findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+            let text = |value: String| Json::parse(&value).map_or(value, |value| shown(&value));
+            SlotState::Conflict(hits.into_iter().map(|hit| (text(hit.value), hit.location)).collect())
+        }
+        (None, Some(Lookup::Failed(why))) => {
+            findings.unknowns.push(Unknown::of_argument(path.clone(), Party::Host, asks()));
+            SlotState::Open {
+                party: Party::Host,
+                why: if wanted.said.secret { "a source failed".to_owned() } else { why },
+            }
+        }
+        (None, _) => match derived(around, call, wanted, observed) {
+            Some(formula) => SlotState::Derived(formula),
+            None => {
+                findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+                let why = if wanted.value.is_some() { "no source has the value" } else { "nothing was given" };
+                SlotState::Open { party: Party::User, why: why.to_owned() }
+            }
+        },
+    };
+    let is_known = !matches!(state, SlotState::Open { .. } | SlotState::Conflict(_)) && value.is_some();
+    let derived = match &state {
+        SlotState::Derived(formula) => Some(formula.clone()),
+        _ => None,
+    };
+    let parts = SlotParts { name: path.to_pointer().into(), kind: SlotKind::Value, origins, value, state, tried };
+    let shown = parts.value.clone().unwrap_or_default();
+    let slot = findings.add(parts);
+    if let Some(formula) = derived {
+        // A result that comes out right isn't yet what the user wanted.
+        findings.has_to_agree(format!("{} {shown} follows from {formula}", asks()), Addressee::User, slot);
+    }
+    if is_known && wanted.has(Labelled::Confirm) {
+        let line = wanted.lines.iter().find(|(_, line)| line.label == Some(Labelled::Confirm));
+        let words = line.and_then(|(line, _)| line.words.as_deref()).map_or_else(asks, str::to_owned);
+        let confirmed = matches!(findings.slots[slot].state(), SlotState::Answered(_));
+        // Whoever gave the value has confirmed it by that.
+        if !confirmed {
+            findings.has_to_agree(format!("{words}: {shown}"), Addressee::User, slot);
+        }
+    }
+    if wanted.has(Labelled::Notice) {
+        let told = wanted.lines.iter().filter(|(_, line)| line.label == Some(Labelled::Notice));
+        findings.notices.extend(told.filter_map(|(line, _)| line.words.as_deref().map(str::to_owned)));
+    }
+}
+
+/// The formula by which the value follows from others, if it does.
+fn derived(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>, observed: &Observed) -> Option<String> {
+    #[cfg(feature = "cel")]
+    {
+        let value = wanted.value?;
+        for (_, line) in &wanted.lines {
+            let Some(formula) = &line.derive else { continue };
+            let facts = judge::facts(around, call, observed);
+            if formula.value(&facts).is_ok_and(|derived| Json::parse(&derived).is_ok_and(|derived| derived == *value)) {
+                return Some(formula.as_str().to_owned());
+            }
+        }
+        None
+    }
+    #[cfg(not(feature = "cel"))]
+    {
+        let _ = (around, call, wanted, observed);
+        None
+    }
+}
+
+impl<'a> Examined<'a> {
+    pub(super) fn checked(&self) -> CheckedCall {
+        CheckedCall::new(self.call.id.clone(), self.tool.name(), self.canonical)
+    }
+}

@@ -1,0 +1,118 @@
+//! The fixed lines: what the user calls the action, which change is wanted, and when.
+
+use super::ask::Ask;
+use super::examine::{Around, Examined, Filled, Findings};
+use super::file::Addressee;
+use super::location::Pointer;
+use super::look_up::look_up_all;
+use super::shape::Shape;
+use super::slot::{Party, SlotState, Unknown};
+use super::source::{Lookup, SourceKind, SourceSet};
+use crate::call::Reported;
+use crate::schema::json::Json;
+use crate::schema::text;
+
+/// The slots, as a model's report names them.
+const ACTION: &str = "@action";
+const CHANGE: &str = "@change";
+const WHEN: &str = "@when";
+
+/// Looks up the fixed lines that are switched on. A place in what the user wrote fills them, and nothing else: a model's
+/// own words are no place.
+pub(super) async fn look_up(around: Around<'_>, call: &Examined<'_>, findings: &mut Findings) {
+    let fixed = around.list.fixed;
+    let reported = call.call.reported();
+    if fixed.intent {
+        change(call, reported.get(CHANGE), findings);
+        let asks = "what should be done, in the user's own words";
+        if !said(around, call, ACTION, reported.get(ACTION), findings).await {
+            findings.unknowns.push(Unknown::of_line(ACTION, Party::User, asks));
+        }
+    }
+    if fixed.timing && !said(around, call, WHEN, reported.get(WHEN), findings).await {
+        // A go-ahead says "now", so that this costs no question of its own.
+        if let Some(slot) = findings.slots.len().checked_sub(1) {
+            findings.has_to_agree("it is done now".to_owned(), Addressee::User, slot);
+        }
+    }
+}
+
+/// Does the place hold words of the user?
+async fn said(around: Around<'_>, call: &Examined<'_>, slot: &str, at: Option<&str>, findings: &mut Findings) -> bool {
+    let open = |why: &str| SlotState::Open { party: Party::User, why: why.to_owned() };
+    for filled in call.filled {
+        if let Filled::Said(name, words, question) = filled
+            && **name == *slot
+        {
+            let value = Json::string(text::excerpt(words, 400)).to_string();
+            findings.intent(slot, Some(value), SlotState::Answered(question.clone()));
+            return true;
+        }
+    }
+    let Some(at) = at else {
+        findings.intent(slot, None, open("nothing was reported"));
+        return false;
+    };
+    let pointer = match at.parse::<Pointer>() {
+        Ok(pointer) if matches!(pointer.source(), SourceKind::Answer | SourceKind::Instruction) => pointer,
+        Ok(_) => {
+            findings.intent(slot, None, open("the place that was reported is none where the user speaks"));
+            return false;
+        }
+        Err(_) => {
+            findings.intent(slot, None, open("no place was reported"));
+            return false;
+        }
+    };
+    let ask = Ask::new(call.tool.name(), slot, Shape::Words).with_hint(pointer);
+    let from = SourceSet::from([SourceKind::Answer, SourceKind::Instruction]);
+    let tried = look_up_all(around.sources, [(from, ask)]).await.into_iter().next();
+    match tried.map(|tried| tried.outcome) {
+        Some(Lookup::Hit(hit)) => {
+            let read = Json::parse(&hit.value).ok();
+            let words = text::excerpt(read.as_ref().and_then(Json::as_str).unwrap_or(&hit.value), 400);
+            let state = SlotState::Found { at: hit.location, normalisation: hit.normalisation, excerpt: hit.excerpt };
+            findings.intent(slot, Some(Json::string(words).to_string()), state);
+            true
+        }
+        Some(Lookup::Failed(why)) => {
+            findings.intent(slot, None, SlotState::Open { party: Party::Host, why });
+            false
+        }
+        _ => {
+            findings.intent(slot, None, open("nothing stands at the place that was reported"));
+            false
+        }
+    }
+}
+
+/// A tool that can't make the change that is wanted is the wrong one, whatever it is called.
+fn change(call: &Examined<'_>, wanted: Option<&str>, findings: &mut Findings) {
+    let value = |wanted: &str| Some(Json::string(text::excerpt(wanted, 200)).to_string());
+    let mut changes = call.tool.changes();
+    if wanted.is_none()
+        && let (Some(only), None) = (changes.next(), changes.next())
+    {
+        // It can do nothing else: which change it is needs no report, and whether it is wanted the other lines ask.
+        findings.intent(CHANGE, value(only), SlotState::Holds);
+        return;
+    }
+    match wanted {
+        Some(wanted) if call.tool.changes().any(|change| change == wanted) => {
+            findings.intent(CHANGE, value(wanted), SlotState::Holds);
+        }
+        Some(wanted) if wanted != Reported::NO_RESULT => {
+            findings.intent(CHANGE, value(wanted), SlotState::Fails);
+            let can: Vec<&str> = call.tool.changes().collect();
+            let can =
+                if can.is_empty() { "nothing that is declared".to_owned() } else { text::listed(can.into_iter(), 8) };
+            let shown = text::shown(wanted, 80);
+            findings.unmet.push(format!("the change that is wanted is \"{shown}\", and this tool can change {can}"));
+        }
+        _ => {
+            let why = "the change that is wanted was not reported".to_owned();
+            findings.intent(CHANGE, None, SlotState::Open { party: Party::User, why });
+            findings.unknowns.push(Unknown::of_line(CHANGE, Party::User, "which change is wanted"));
+        }
+    }
+}

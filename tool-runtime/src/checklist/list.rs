@@ -1,0 +1,432 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use super::condition::{Condition, Registered, State};
+use super::examine::Around;
+use super::file::{Principle, Whose, Written};
+use super::origin::ListKind;
+use super::snapshot::Snapshot;
+use super::source::Source;
+use crate::document::{Fault, Faults, FileFault, Reader, Syntax, parse};
+use crate::registry::Registry;
+use crate::schema::Digest;
+
+/// What has to be known before a call runs, and where it is looked up.
+///
+/// A list has lines from three hands, handled alike: what tools themselves ask for (labels in descriptions, extension
+/// keywords in schemas), what users ask for, and internal rules. A line is data: adding one needs no code.
+///
+/// [`Checklist::new`] has only what tools ask for: who is to be asked for a `[confirm]` is asked, and values aren't
+/// looked up. [`Checklist::builder`] adds sources, conditions and files.
+///
+/// ```
+/// use tool_runtime::{AllowAll, Checklist, Harness, Registry, SourceKind, ToolCall, source_fn, tool};
+/// use tool_runtime::{Ask, Hit, Location, Lookup, Normalisation, Pointer};
+///
+/// /// Pays.
+/// #[tool(host(inline))]
+/// fn pay(
+///     /// The account that is paid.
+///     iban: String,
+/// ) -> String {
+///     format!("paid {iban}")
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let registry = Registry::builder().tool(PayTool::host()).build()?;
+/// // One preset. A host has its conversation instead.
+/// let presets = source_fn(SourceKind::Preset, |ask: Ask| async move {
+///     match ask.value() {
+///         Some("\"DE1\"") => {
+///             let location = Location::whole(Pointer::Preset("rent".into()), "DE1");
+///             Lookup::Hit(Hit::new(location, "\"DE1\"", Normalisation::Exact))
+///         }
+///         _ => Lookup::NoResult,
+///     }
+/// });
+/// let checklist = Checklist::builder().source(presets).build(&registry)?;
+/// let harness = Harness::new(registry, AllowAll).checklist(checklist);
+///
+/// let results = harness.run([
+///     ToolCall::new("call_1", "pay", r#"{"iban": "DE1"}"#),
+///     ToolCall::new("call_2", "pay", r#"{"iban": "DE2"}"#),
+/// ]);
+/// let results = results.await;
+/// assert_eq!(results[0].text(), "paid DE1");
+/// // Invented.
+/// assert!(results[1].is_error() && results[1].text().contains("The account that is paid."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Checklist(Arc<Inner>);
+
+struct Inner {
+    sources: Vec<Arc<dyn Source>>,
+    registered: Arc<Registered>,
+    texts: Vec<Text>,
+    registry: Option<Registry>,
+    clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
+    current: RwLock<Arc<Snapshot>>,
+    /// What the files were when they were read last.
+    seen: Mutex<Seen>,
+    fault: Mutex<Option<Arc<ChecklistError>>>,
+}
+
+/// When each file was changed last, and its length. `None` for what is no file.
+type Seen = Vec<Option<(SystemTime, u64)>>;
+
+/// Lines as they were given.
+#[derive(Debug, Clone)]
+struct Text {
+    syntax: Syntax,
+    whose: Whose,
+    given: Given,
+}
+
+#[derive(Debug, Clone)]
+enum Given {
+    Here(String),
+    File(PathBuf),
+}
+
+impl Checklist {
+    /// What tools themselves ask for: `[confirm]`, `[notice]` and conditions in their schemas. There are no sources, so
+    /// values aren't looked up.
+    pub fn new() -> Self {
+        Checklist(Arc::new(Inner {
+            sources: Vec::new(),
+            registered: Arc::default(),
+            texts: Vec::new(),
+            registry: None,
+            clock: None,
+            current: RwLock::new(Arc::new(Snapshot::of_labels())),
+            seen: Mutex::default(),
+            fault: Mutex::default(),
+        }))
+    }
+
+    /// A list with sources, conditions and lines.
+    pub fn builder() -> ChecklistBuilder {
+        ChecklistBuilder::default()
+    }
+
+    /// Reads its files anew, all or none. A call that is on its way keeps the list that it began with.
+    ///
+    /// # Errors
+    /// With everything that is wrong; the list stays what it was.
+    pub fn reload(&self) -> Result<(), ChecklistError> {
+        let Some(registry) = &self.0.registry else { return Ok(()) };
+        let (snapshot, seen) = read(&self.0.texts, &self.0.registered, registry)?;
+        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        *lock(&self.0.seen) = seen;
+        *lock(&self.0.fault) = None;
+        Ok(())
+    }
+
+    /// Reads its files anew if one of them has changed. A turn does so by itself before its first call.
+    ///
+    /// A file that can't be read leaves the list what it was: [`fault`](Self::fault) has it.
+    pub fn refresh(&self) {
+        let seen: Seen = self.0.texts.iter().map(Text::state).collect();
+        if seen == *lock(&self.0.seen) {
+            return;
+        }
+        if let Err(error) = self.reload() {
+            tracing::error!(target: "tool_runtime", %error, "the checklist has changed and can't be read; it stays what it was");
+            *lock(&self.0.fault) = Some(Arc::new(error));
+            // Not read again before it changes again.
+            *lock(&self.0.seen) = seen;
+        }
+    }
+
+    /// What is wrong with its files as they are now, since they were changed last.
+    pub fn fault(&self) -> Option<Arc<ChecklistError>> {
+        lock(&self.0.fault).clone()
+    }
+
+    /// Identifies the list as it is now. Each verdict has that of the list it was judged by.
+    pub fn digest(&self) -> Digest {
+        self.snapshot().digest
+    }
+
+    /// What the model is to be told with every turn that involves a tool, besides its prompt.
+    pub fn principles(&self) -> Vec<Principle> {
+        self.snapshot().principles.clone()
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What calls are examined by.
+    pub(crate) fn around<'a>(&'a self, list: &'a Snapshot) -> Around<'a> {
+        let now = match &self.0.clock {
+            Some(clock) => crate::tool::caught(|| clock()).ok(),
+            None => Some(SystemTime::now()),
+        };
+        Around { list, sources: &self.0.sources, registered: &self.0.registered, now }
+    }
+}
+
+/// Nothing of ours panics while it holds such a lock.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Checklist {
+    fn default() -> Self {
+        Checklist::new()
+    }
+}
+
+impl fmt::Debug for Checklist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checklist").field("list", &self.snapshot()).finish_non_exhaustive()
+    }
+}
+
+impl Text {
+    /// What tells whether it has changed.
+    fn state(&self) -> Option<(SystemTime, u64)> {
+        let Given::File(path) = &self.given else { return None };
+        let state = std::fs::metadata(path).ok()?;
+        Some((state.modified().ok()?, state.len()))
+    }
+
+    fn name(&self) -> String {
+        match &self.given {
+            Given::Here(_) => self.whose.origin.clone(),
+            Given::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// All texts as one list.
+fn read(texts: &[Text], registered: &Arc<Registered>, registry: &Registry) -> Result<(Snapshot, Seen), ChecklistError> {
+    let mut seen = Vec::new();
+    let mut faults: Vec<Vec<Fault>> = Vec::new();
+    let mut sources = Vec::new();
+    let mut written = Vec::new();
+    for text in texts {
+        // Before it is read: whoever writes meanwhile is seen the next time.
+        seen.push(text.state());
+        let source = match &text.given {
+            Given::Here(text) => Ok(text.clone()),
+            Given::File(path) => std::fs::read_to_string(path),
+        };
+        let mut wrong = Vec::new();
+        let (source, list) = match source {
+            Err(error) => {
+                wrong.push(Fault { entry: None, at: None, what: format!("can't be read: {error}") });
+                (String::new(), Written::default())
+            }
+            Ok(source) => {
+                let mut reader = Reader::default();
+                let list = match parse(&source, text.syntax) {
+                    Ok(table) => reader.list(&table, text.whose.clone()),
+                    Err(faults) => {
+                        wrong.extend(faults);
+                        Written::default()
+                    }
+                };
+                wrong.extend(reader.faults);
+                (source, list)
+            }
+        };
+        faults.push(wrong);
+        sources.push(source);
+        written.push(list);
+    }
+    let built =
+        Snapshot::build(written.into_iter().zip(sources.iter().map(String::as_str)).collect(), registered, registry);
+    match built {
+        Ok(snapshot) if faults.iter().all(Vec::is_empty) => return Ok((snapshot, seen)),
+        Ok(_) => {}
+        Err(more) => more.into_iter().for_each(|(file, fault)| faults[file].push(fault)),
+    }
+    let of_file = |((text, source), faults): ((&Text, &String), Vec<Fault>)| {
+        (!faults.is_empty()).then(|| (text.name(), Faults::new(faults, Some(source), "line")))
+    };
+    Err(ChecklistError(texts.iter().zip(&sources).zip(faults).filter_map(of_file).collect()))
+}
+
+/// Makes a [`Checklist`].
+#[derive(Clone, Default)]
+#[must_use = "a checklist has to be built"]
+pub struct ChecklistBuilder {
+    sources: Vec<Arc<dyn Source>>,
+    registered: Registered,
+    texts: Vec<Text>,
+    clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
+}
+
+impl ChecklistBuilder {
+    /// Adds a source. Sources are searched in the fixed order of their kinds, whatever the order here.
+    pub fn source(mut self, source: Arc<dyn Source>) -> Self {
+        self.sources.push(source);
+        self
+    }
+
+    /// Registers a condition that code checks, for lines with `check = "name"`.
+    pub fn condition(mut self, name: impl Into<String>, condition: impl Condition + 'static) -> Self {
+        self.registered.conditions.insert(name.into(), Arc::new(condition));
+        self
+    }
+
+    /// Registers a part of the world's state, which expressions read as `state.name`.
+    pub fn state(mut self, name: impl Into<String>, state: impl State + 'static) -> Self {
+        self.registered.states.insert(name.into(), Arc::new(state));
+        self
+    }
+
+    /// Sets what time it is, for expressions and for dates that leave something out. The system's clock unless it is
+    /// set.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    fn text(mut self, syntax: Syntax, origin: impl Into<String>, given: Given) -> Self {
+        let whose = Whose { list: ListKind::Internal, origin: origin.into() };
+        self.texts.push(Text { syntax, whose, given });
+        self
+    }
+
+    /// Adds lines in TOML; see [`file`](Self::file) for what they are. `origin` says whose they are, for records.
+    #[cfg(feature = "rules")]
+    pub fn toml(self, origin: impl Into<String>, lines: impl Into<String>) -> Self {
+        self.text(Syntax::Toml, origin, Given::Here(lines.into()))
+    }
+
+    /// Adds lines in JSON; the keys are those of [`file`](Self::file), with `"line"` as an array of objects.
+    pub fn json(self, origin: impl Into<String>, lines: impl Into<String>) -> Self {
+        self.text(Syntax::Json, origin, Given::Here(lines.into()))
+    }
+
+    /// Adds a file of lines, in JSON if its name ends in `.json` and in TOML otherwise (feature `rules`). It is read
+    /// again when it changes.
+    ///
+    /// ```toml
+    /// origin = "treasury policy 4"          # who asks for these lines
+    /// list = "internal"                     # or "provider", "user"
+    ///
+    /// [scope]
+    /// calls = "writes"                      # whose values are looked up: or "irreversible", "all", "none"
+    /// off = ["draft_*"]                     # tools that are left out
+    /// shadow = false                        # true: record what would be blocked, and block nothing
+    ///
+    /// [fixed]
+    /// intent = true                         # what the user calls it and which change is wanted
+    /// timing = true                         # when: asked, never taken for "now"
+    ///
+    /// [[principle]]                         # what the model is told with every turn
+    /// text = "Point at the place of a value, not at the value."
+    /// checked_by = "lookup"
+    ///
+    /// [[line]]                              # an argument
+    /// tool = "pay"                          # a pattern or a list; left out: every tool
+    /// argument = "iban"
+    /// label = "required"                    # or "confirm", "notice"
+    /// from = ["answer", "instruction"]      # where it may be found; left out: in every source
+    /// says = ["account", "Konto"]           # words by which people speak of it
+    /// ask = "Which account should the money go to?"
+    ///
+    /// [[line]]                              # a condition
+    /// changes = "payment.*"                 # tools that can make such a change
+    /// name = "balance"
+    /// holds = "args.amount <= state.balance"   # or `prohibits`, `approve_if`; by CEL (feature `cel`)
+    /// text = "the balance is sufficient"
+    ///
+    /// [[line]]                              # a condition that code checks
+    /// tool = "pay"
+    /// name = "recipient"
+    /// check = "recipient_exists"            # registered by `condition`
+    /// then = "holds"                        # or "prohibits", "approve_if"
+    /// text = "the recipient exists"
+    /// ```
+    pub fn file(self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        let origin = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        #[cfg(feature = "rules")]
+        let syntax = if path.extension().is_some_and(|end| end == "json") { Syntax::Json } else { Syntax::Toml };
+        #[cfg(not(feature = "rules"))]
+        let syntax = Syntax::Json;
+        self.text(syntax, origin, Given::File(path.to_owned()))
+    }
+
+    /// Holds the lines against the tools that they are about.
+    ///
+    /// # Errors
+    /// With everything that is wrong, each with its line and column: what can't be read, keys that nobody knows, tools
+    /// and arguments that there aren't, and expressions that can't be judged.
+    ///
+    /// ```
+    /// # use tool_runtime::{Checklist, Registry, tool};
+    /// # /// Pays.
+    /// # #[tool(host(inline))]
+    /// # fn pay(
+    /// #     /// The account.
+    /// #     iban: String,
+    /// # ) {
+    /// #     let _ = iban;
+    /// # }
+    /// # let registry = Registry::builder().tool(PayTool::host()).build()?;
+    /// let lines = r#"{"line": [{"tool": "pay", "argument": "ibn", "label": "required"}]}"#;
+    /// let error = Checklist::builder().json("ours", lines).build(&registry).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "ours: line 1, column 41: line 1: `pay` has no argument `ibn`; did you mean `iban`?"
+    /// );
+    /// # Ok::<(), tool_runtime::RegistryError>(())
+    /// ```
+    pub fn build(self, registry: &Registry) -> Result<Checklist, ChecklistError> {
+        let ChecklistBuilder { sources, registered, texts, clock } = self;
+        let registered = Arc::new(registered);
+        let (snapshot, seen) = read(&texts, &registered, registry)?;
+        Ok(Checklist(Arc::new(Inner {
+            sources,
+            registered,
+            texts,
+            registry: Some(registry.clone()),
+            clock,
+            current: RwLock::new(Arc::new(snapshot)),
+            seen: Mutex::new(seen),
+            fault: Mutex::default(),
+        })))
+    }
+}
+
+impl fmt::Debug for ChecklistBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChecklistBuilder")
+            .field("sources", &self.sources.len())
+            .field("registered", &self.registered)
+            .field("texts", &self.texts.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What keeps a [`Checklist`] from being built: all of it, file by file. Shows a line for each fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChecklistError(Vec<(String, Faults)>);
+
+impl ChecklistError {
+    /// What is wrong, each with the name of its file or the origin of its lines. There is at least one.
+    pub fn faults(&self) -> impl Iterator<Item = (&str, &FileFault)> {
+        self.0.iter().flat_map(|(file, faults)| faults.iter().map(move |fault| (file.as_str(), fault)))
+    }
+}
+
+impl fmt::Display for ChecklistError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (file, fault)) in self.faults().enumerate() {
+            write!(f, "{}{file}: {fault}", if index > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ChecklistError {}

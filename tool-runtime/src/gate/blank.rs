@@ -1,0 +1,119 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::QuestionId;
+use crate::schema::json::Json;
+
+/// A slot of a call that is to be filled by whoever is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blank {
+    /// What records call the slot. Nothing to show to a person.
+    pub slot: String,
+    /// What is asked for, in words.
+    pub asks: String,
+    /// What it can be, such as `string` or `integer or null`; empty where that isn't known.
+    pub types: String,
+    /// The values that it can have, or those that sources disagree about, as JSON text. Empty: not listed.
+    pub choices: Vec<String>,
+}
+
+impl Blank {
+    /// A blank as an approver gets it, for tests of approvers.
+    pub fn new(slot: impl Into<String>, asks: impl Into<String>) -> Self {
+        Blank { slot: slot.into(), asks: asks.into(), types: String::new(), choices: Vec::new() }
+    }
+}
+
+impl Serialize for Blank {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Blank", 4)?;
+        fields.serialize_field("slot", &self.slot)?;
+        fields.serialize_field("asks", &self.asks)?;
+        match self.types.is_empty() {
+            true => fields.skip_field("types")?,
+            false => fields.serialize_field("types", &self.types)?,
+        }
+        match self.choices.is_empty() {
+            true => fields.skip_field("choices")?,
+            false => fields.serialize_field("choices", &self.choices)?,
+        }
+        fields.end()
+    }
+}
+
+/// Says whether a value may stand in a blank, and if not, why.
+pub(crate) type Takes = Arc<dyn Fn(&str, &Json) -> Result<(), String> + Send + Sync>;
+
+/// The answers to the blanks of one set. All clones are the same sheet.
+#[derive(Clone, Default)]
+pub(crate) struct Sheet(Arc<Filling>);
+
+#[derive(Default)]
+struct Filling {
+    /// Who judges what is written, by question.
+    takes: Vec<(QuestionId, Takes)>,
+    written: Mutex<Vec<Written>>,
+}
+
+/// What somebody wrote into a blank.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Written {
+    pub(crate) question: QuestionId,
+    pub(crate) slot: String,
+    pub(crate) value: Json,
+}
+
+impl Sheet {
+    pub(crate) fn new(takes: Vec<(QuestionId, Takes)>) -> Self {
+        Sheet(Arc::new(Filling { takes, written: Mutex::default() }))
+    }
+
+    pub(super) fn fill(&self, question: &QuestionId, slot: &str, json: &str) -> Result<(), FillError> {
+        let value = Json::parse(json).map_err(|_| FillError("is no JSON text".to_owned()))?;
+        if let Some((_, takes)) = self.0.takes.iter().find(|(id, _)| id == question) {
+            takes(slot, &value).map_err(FillError)?;
+        }
+        let mut written = self.lock();
+        written.retain(|known| !(known.question == *question && known.slot == slot));
+        written.push(Written { question: question.clone(), slot: slot.to_owned(), value });
+        Ok(())
+    }
+
+    /// What was written into the blanks of a question.
+    pub(crate) fn of(&self, question: &QuestionId) -> Vec<Written> {
+        self.lock().iter().filter(|written| written.question == *question).cloned().collect()
+    }
+
+    /// Nothing of ours panics while it holds this lock.
+    fn lock(&self) -> MutexGuard<'_, Vec<Written>> {
+        self.0.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Sheet {
+    /// Without what was written: it may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sheet").field(&self.lock().len()).finish()
+    }
+}
+
+/// A value can't stand in a blank. Says why, for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FillError(String);
+
+impl FillError {
+    pub(super) fn unknown() -> Self {
+        FillError("no such blank is asked for".to_owned())
+    }
+}
+
+impl fmt::Display for FillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "can't be taken: {}", self.0)
+    }
+}
+
+impl std::error::Error for FillError {}
