@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use examples::agent::{self, Model};
 use examples::gate;
+use examples::grounding;
 use examples::quickstart::{self, Style};
 use examples::replay::{self, Gate, Provider, Summary};
 use serde_json::{Value, json};
@@ -470,5 +471,55 @@ fn holds(found: &Value, expected: &Value) -> bool {
             found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| holds(found, expected))
         }
         (found, expected) => found == expected,
+    }
+}
+
+/// A conversation of the file that the example reads, as one line.
+fn recorded(insurance: &str, expected: &str) -> String {
+    let call = |id: &str, name: &str, arguments: Value| {
+        json!({"role": "assistant", "content": null,
+               "tool_calls": [{"id": id, "function": {"name": name, "arguments": arguments.to_string()}}]})
+    };
+    let book = |insurance: &str| {
+        json!({"user_id": "mia_li_3668", "origin": "JFK", "cabin": "economy", "total_baggages": 2,
+               "insurance": insurance, "flights": [{"flight_number": "HAT136", "date": "2024-05-20"}]})
+    };
+    let messages = json!([
+        {"role": "user", "content": "I am mia_li_3668, and want to fly from New York on May 20th. I have two bags."},
+        call("c1", "search_direct_flight", json!({"origin": "JFK", "date": "2024-05-20"})),
+        {"role": "tool", "tool_call_id": "c1", "content": "[{\"flight_number\":\"HAT136\",\"origin\":\"JFK\"}]"},
+        {"role": "assistant", "content": "1. Which cabin class?\n2. Do you want insurance?"},
+        {"role": "user", "content": "1. Economy.\n2. No."},
+        call("c2", "book_reservation", book(insurance)),
+        {"role": "tool", "tool_call_id": "c2", "content": if insurance == "no" { "{}" } else { "Error: no" }},
+    ]);
+    let expected = json!([{"name": "book_reservation", "kwargs": book(expected)}]);
+    json!({"task": 1, "trial": 0, "reward": 1.0, "expected_actions": expected, "messages": messages}).to_string()
+}
+
+#[test]
+fn grounding_finds_what_was_said_and_stops_what_was_not() {
+    let measured = |file: String| {
+        let mut out = Vec::new();
+        let figures = grounding::run(file.as_bytes(), 1, 1, &mut out).unwrap();
+        (figures, String::from_utf8(out).unwrap())
+    };
+    let (figures, shown) = measured(recorded("no", "no"));
+    assert_eq!((figures.found.of, figures.found.all), (7, 7), "{shown}");
+    assert_eq!((figures.right_stopped.of, figures.right_stopped.all), (0, 1));
+    assert_eq!((figures.invented.of, figures.wrong_stopped.all), (0, 0));
+    assert!(shown.contains("alias 1"), "{shown}");
+
+    // The user said no.
+    let (figures, shown) = measured(format!("{}\n{}\n", recorded("no", "no"), recorded("yes", "no")));
+    assert_eq!((figures.found.of, figures.found.all), (13, 14), "{shown}");
+    assert_eq!((figures.wrong_stopped.of, figures.wrong_stopped.all), (1, 1));
+    assert_eq!((figures.refused_stopped.of, figures.refused_stopped.all), (1, 1));
+    assert!(shown.contains("something else was said last: \"yes\""), "{shown}");
+    let missed = grounding::Figures::default().missed();
+    assert_eq!(missed.len(), 3, "nothing found and nothing stopped isn't enough: {missed:?}");
+
+    for wrong in ["{", "{}", "\u{1f}\u{8b}"] {
+        grounding::run(wrong.as_bytes(), 0, 0, &mut Vec::new()).unwrap_err();
     }
 }

@@ -4,6 +4,9 @@
 //! ratio is measured apart from divan: thread CPU time, the cases in turn within one run, the
 //! median of many rounds, so that it holds on a shared and noisy machine.
 
+#[path = "slots/mod.rs"]
+mod slots;
+
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::pin::Pin;
@@ -319,6 +322,7 @@ fn print_ratios() {
 
     println!("ratio lookup = {:.2}", lookup());
     println!("ratio batch = {:.2}", batch(&runtime));
+    println!("ratio slots = {:.3}", slots::ratio(&runtime));
 
     let registry = many(1000);
     let parsed: Vec<serde_json::Value> =

@@ -12,6 +12,7 @@ mod handler;
 mod hostile;
 mod instance;
 mod json;
+mod lookup;
 mod oracle;
 mod regressions;
 mod rules;

@@ -1,5 +1,7 @@
 //! What the user wrote.
 
+use std::cell::OnceCell;
+
 use super::wanted::{Place, Wanted, of_now};
 use super::{Piece, Said, UserTurn};
 use crate::checklist::ask::Ask;
@@ -19,7 +21,7 @@ pub(super) fn look(said: &Said, lexicon: &Lexicon, ask: &Ask, value: Option<&Jso
         Some(Pointer::Turn(number)) => number.checked_sub(1).filter(|at| *at < said.turns.len()),
         _ => None,
     };
-    let search = Search { said, lexicon, ask, anchors: Anchors::of(ask) };
+    let search = Search { said, lexicon, ask, anchors: OnceCell::new() };
     let Some(value) = value else {
         return match (pointed, ask.shape()) {
             (Some(at), Shape::Words) => search.whole_turn(at),
@@ -50,7 +52,7 @@ struct Search<'a> {
     said: &'a Said,
     lexicon: &'a Lexicon,
     ask: &'a Ask,
-    anchors: Anchors,
+    anchors: OnceCell<Anchors>,
 }
 
 impl Search<'_> {
@@ -63,6 +65,11 @@ impl Search<'_> {
         let location = Location::whole(Pointer::Turn(at + 1), text);
         let excerpt = Some(visible(text, SHOWN));
         Lookup::Hit(Hit { excerpt, ..Hit::new(location, Json::string(text).to_string(), Normalisation::Exact) })
+    }
+
+    /// Made when they are needed first: most values are found without.
+    fn anchors(&self) -> &Anchors {
+        self.anchors.get_or_init(|| Anchors::of(self.ask))
     }
 
     /// A value that can be told by itself.
@@ -83,7 +90,7 @@ impl Search<'_> {
                 let to = question.words.words[range.to - 1].end;
                 range.asks && from <= place.start && place.end <= to
             };
-            if self.anchors.spoken(&question.words, budget).keys().any(sentence) {
+            if self.anchors().spoken(&question.words, budget).keys().any(sentence) {
                 return Lookup::Hit(self.proposed(at, *number, question, &place, value.to_string()));
             }
         }
@@ -105,7 +112,7 @@ impl Search<'_> {
                 return Lookup::Conflict(distinct(others));
             }
             let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
-            let asked = self.anchors.spoken(&question.words, budget).into_iter();
+            let asked = self.anchors().spoken(&question.words, budget).into_iter();
             let asked = asked.filter(|(at, _)| question.words.sentences[*at].asks);
             let asked: Vec<_> = asked.map(|(at, places)| (at, About::Speaks(places))).collect();
             let mentions = closed.mentions(&question.words, &question.readings, self.lexicon, &asked, budget);
@@ -121,9 +128,9 @@ impl Search<'_> {
 
     /// The sentences of a turn that are about the slot.
     fn sentences(&self, turn: &UserTurn, budget: &mut Budget) -> Vec<(usize, About)> {
-        let mut own = self.anchors.spoken(&turn.piece.words, budget);
+        let mut own = self.anchors().spoken(&turn.piece.words, budget);
         let question = turn.question.as_ref().map(|(_, question)| &question.words);
-        let asked = question.map(|question| self.anchors.spoken(question, budget)).unwrap_or_default();
+        let asked = question.map(|question| self.anchors().spoken(question, budget)).unwrap_or_default();
         (0..turn.piece.words.sentences.len())
             .filter_map(|sentence| {
                 let about = match own.remove(&sentence) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::find::Budget;
 use super::lexicon::Lexicon;
 use super::readings::{Read, Reading};
-use super::text::{Sentence, Words};
+use super::text::{Key, Sentence, Words};
 use crate::checklist::ask::{Ask, words_of_name};
 use crate::checklist::shape::Shape;
 use crate::checklist::source::Normalisation;
@@ -16,9 +16,32 @@ use crate::schema::json::{Json, Number};
 #[derive(Debug)]
 pub(crate) struct Anchors {
     /// Those of its name: all of them in one sentence, in any order.
-    name: Vec<String>,
+    name: Phrase,
     /// Phrases, each of which is enough.
-    says: Vec<Vec<String>>,
+    says: Vec<Phrase>,
+}
+
+#[derive(Debug)]
+struct Phrase {
+    words: Vec<String>,
+    /// Of the first word: as it is, in the plural, and out of it.
+    first: Vec<Key>,
+}
+
+impl Phrase {
+    fn new(words: Vec<String>) -> Self {
+        let spellings = |word: &String| {
+            let singular = word.strip_suffix('s').filter(|singular| same_word(singular, word));
+            [Some(word.clone()), Some(format!("{word}s")), singular.map(str::to_owned)]
+        };
+        let first = words.first().map(spellings).into_iter().flatten().flatten();
+        Phrase { first: first.filter(|spelling| same_word(spelling, &words[0])).map(Key::new).collect(), words }
+    }
+
+    /// The positions of its first word.
+    fn positions(&self, words: &Words) -> impl Iterator<Item = usize> {
+        self.first.iter().flat_map(|key| words.positions(key))
+    }
 }
 
 /// A word and the same word in the plural, as far as an `s` makes it.
@@ -33,27 +56,27 @@ pub(crate) type Spoken = BTreeMap<usize, Vec<(usize, usize)>>;
 impl Anchors {
     pub(crate) fn of(ask: &Ask) -> Self {
         let says = ask.says().map(|phrase| Words::new(phrase).to_smalls()).filter(|phrase| !phrase.is_empty());
-        Anchors { name: ask.name().map(str::to_owned).collect(), says: says.collect() }
+        Anchors { name: Phrase::new(ask.name().map(str::to_owned).collect()), says: says.map(Phrase::new).collect() }
     }
 
     /// The sentences that speak of the slot.
     pub(crate) fn spoken(&self, words: &Words, budget: &mut Budget) -> Spoken {
         let mut found = Spoken::new();
         for phrase in &self.says {
-            for at in positions(words, &phrase[0]) {
-                if budget.spend(phrase.len()).is_none() {
+            for at in phrase.positions(words) {
+                if budget.spend(phrase.words.len()).is_none() {
                     return found;
                 }
-                let to = at + phrase.len();
+                let to = at + phrase.words.len();
                 let matches = to <= words.words.len()
-                    && words.smalls(at, to).zip(phrase).skip(1).all(|(one, other)| same_word(one, other));
+                    && words.smalls(at, to).zip(&phrase.words).skip(1).all(|(one, other)| same_word(one, other));
                 if matches {
                     found.entry(words.words[at].sentence).or_default().push((at, to));
                 }
             }
         }
-        let Some((first, rest)) = self.name.split_first() else { return found };
-        'places: for at in positions(words, first) {
+        let rest = self.name.words.get(1..).unwrap_or_default();
+        'places: for at in self.name.positions(words) {
             let sentence = words.words[at].sentence;
             let range = words.sentences[sentence];
             let mut places = vec![(at, at + 1)];
@@ -74,16 +97,8 @@ impl Anchors {
     /// Is this the name of the slot, or another name for it?
     pub(crate) fn is_name(&self, key: &str) -> bool {
         let named = words_of_name(key);
-        named == self.name || self.says.contains(&named)
+        named == self.name.words || self.says.iter().any(|phrase| phrase.words == named)
     }
-}
-
-/// The positions of a word, also in the plural or out of it.
-fn positions(words: &Words, word: &str) -> impl Iterator<Item = usize> {
-    let plural = words.positions_of(&format!("{word}s"));
-    let singular = word.strip_suffix('s').map(|word| words.positions_of(word)).unwrap_or_default();
-    let found = words.positions_of(word).into_iter().chain(plural).chain(singular);
-    found.filter(move |&at| same_word(words.small(at), word)).collect::<Vec<_>>().into_iter()
 }
 
 /// How a sentence is about a slot.

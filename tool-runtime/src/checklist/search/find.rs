@@ -1,6 +1,6 @@
 //! Where a string stands in a text, in whole words.
 
-use super::text::{JOINED, Words};
+use super::text::{JOINED, Key, Words};
 use crate::checklist::source::Normalisation;
 
 /// How much work one lookup may do: words compared. What is left over isn't searched, and so isn't found: whoever can
@@ -29,8 +29,9 @@ pub(crate) struct Needle {
     small: String,
     words: Words,
     smalls: Vec<String>,
+    first: Option<Key>,
     /// Its letters and digits alone, if it is an identifier: long enough, and with digits.
-    joined: Option<String>,
+    joined: Option<Key>,
 }
 
 /// Bytes of a text in which a needle stands.
@@ -61,14 +62,15 @@ impl Needle {
             text: text.to_owned(),
             small: text.to_lowercase(),
             words,
+            first: smalls.first().map(Key::new),
             smalls,
-            joined: identifies.then_some(joined),
+            joined: identifies.then(|| Key::joined(joined)),
         })
     }
 
     /// The places where it stands, in the text of a whole value `words`, the last first.
     pub(crate) fn last_in(&self, words: &Words, budget: &mut Budget) -> Option<Found> {
-        let Some(first) = self.smalls.first() else {
+        let Some(first) = &self.first else {
             // Signs alone, such as `+` or `🍸`.
             budget.spend(words.text.len() / 8)?;
             let start = words.text.rfind(&self.text)?;
@@ -86,10 +88,10 @@ impl Needle {
         if best.is_some() {
             return best;
         }
-        let joined = self.joined.as_deref()?;
+        let joined = self.joined.as_ref()?;
         for at in words.joined_positions(joined) {
             budget.spend(self.smalls.len() + JOINED)?;
-            if let Some(found) = joined_at(joined, words, at) {
+            if let Some(found) = joined_at(&joined.small, words, at) {
                 return Some(found);
             }
         }

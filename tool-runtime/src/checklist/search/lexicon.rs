@@ -15,13 +15,20 @@ use std::collections::HashMap;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Lexicon {
-    numbers: HashMap<String, u64>,
-    months: HashMap<String, u8>,
-    relative: HashMap<String, i8>,
+    words: HashMap<String, Meaning>,
     ordinals: Vec<String>,
     units: Vec<String>,
-    yes: Vec<String>,
-    no: Vec<String>,
+}
+
+/// All that a word can mean.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Meaning {
+    pub(crate) number: Option<u64>,
+    pub(crate) month: Option<u8>,
+    /// So many days from the host's date.
+    pub(crate) relative: Option<i8>,
+    yes: bool,
+    no: bool,
 }
 
 impl Lexicon {
@@ -108,21 +115,21 @@ impl Lexicon {
     /// Adds words for numbers. `100` and `1000` multiply what stands before them, tens add the ones after them.
     #[must_use]
     pub fn numbers<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, u64)>) -> Self {
-        self.numbers.extend(words.into_iter().map(|(word, number)| (folded(word), number)));
+        words.into_iter().for_each(|(word, number)| self.word(word).number = Some(number));
         self
     }
 
     /// Adds names of months, from 1.
     #[must_use]
     pub fn months<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, u8)>) -> Self {
-        self.months.extend(words.into_iter().map(|(word, month)| (folded(word), month)));
+        words.into_iter().for_each(|(word, month)| self.word(word).month = Some(month));
         self
     }
 
     /// Adds words for days that are so many days from the host's date.
     #[must_use]
     pub fn relative_days<W: Into<String>>(mut self, words: impl IntoIterator<Item = (W, i8)>) -> Self {
-        self.relative.extend(words.into_iter().map(|(word, days)| (folded(word), days)));
+        words.into_iter().for_each(|(word, days)| self.word(word).relative = Some(days));
         self
     }
 
@@ -143,27 +150,24 @@ impl Lexicon {
     /// Adds words by which somebody agrees.
     #[must_use]
     pub fn yes<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
-        self.yes.extend(words.into_iter().map(folded));
+        words.into_iter().for_each(|word| self.word(word).yes = true);
         self
     }
 
     /// Adds words that deny.
     #[must_use]
     pub fn no<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
-        self.no.extend(words.into_iter().map(folded));
+        words.into_iter().for_each(|word| self.word(word).no = true);
         self
     }
 
-    pub(crate) fn number(&self, word: &str) -> Option<u64> {
-        self.numbers.get(word).copied()
+    fn word(&mut self, word: impl Into<String>) -> &mut Meaning {
+        self.words.entry(folded(word)).or_default()
     }
 
-    pub(crate) fn month(&self, word: &str) -> Option<u8> {
-        self.months.get(word).copied()
-    }
-
-    pub(crate) fn relative_day(&self, word: &str) -> Option<i8> {
-        self.relative.get(word).copied()
+    /// What a word in small letters means.
+    pub(crate) fn meaning(&self, word: &str) -> Meaning {
+        self.words.get(word).copied().unwrap_or_default()
     }
 
     pub(crate) fn is_ordinal(&self, ending: &str) -> bool {
@@ -175,11 +179,11 @@ impl Lexicon {
     }
 
     pub(crate) fn is_yes(&self, word: &str) -> bool {
-        self.yes.iter().any(|known| known == word)
+        self.meaning(word).yes
     }
 
     pub(crate) fn is_no(&self, word: &str) -> bool {
-        self.no.iter().any(|known| known == word)
+        self.meaning(word).no
     }
 }
 

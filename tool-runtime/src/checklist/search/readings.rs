@@ -1,6 +1,6 @@
 //! What numbers and days a text speaks of.
 
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, Meaning};
 use super::text::Words;
 use crate::checklist::source::Normalisation;
 use crate::schema::Day;
@@ -36,7 +36,14 @@ pub(crate) fn readings(words: &Words, lexicon: &Lexicon) -> Vec<Reading> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.words.len() {
-        let day = days(words, lexicon, at);
+        let digits = words.small(at).starts_with(|c: char| c.is_ascii_digit());
+        let meaning = if digits { Meaning::default() } else { lexicon.meaning(words.small(at)) };
+        // Most words mean neither.
+        if !digits && meaning.number.is_none() && meaning.month.is_none() && meaning.relative.is_none() {
+            at += 1;
+            continue;
+        }
+        let day = days(words, lexicon, meaning, at);
         let next = match day {
             Some((reading, more)) => {
                 found.push(reading);
@@ -72,7 +79,7 @@ fn day_of_month(word: &str, lexicon: &Lexicon) -> Option<u8> {
 }
 
 /// The day that begins at a word; and a second reading of the same words, if they have one.
-fn days(words: &Words, lexicon: &Lexicon, at: usize) -> Option<(Reading, Option<Reading>)> {
+fn days(words: &Words, lexicon: &Lexicon, meaning: Meaning, at: usize) -> Option<(Reading, Option<Reading>)> {
     let word = words.small(at);
     let reading = |value, to: usize, normalisation| Reading {
         value,
@@ -82,7 +89,7 @@ fn days(words: &Words, lexicon: &Lexicon, at: usize) -> Option<(Reading, Option<
         end: words.words[to - 1].end,
         normalisation,
     };
-    if let Some(days) = lexicon.relative_day(word) {
+    if let Some(days) = meaning.relative {
         return Some((reading(Read::FromNow(days), at + 1, Normalisation::DateFromNow), None));
     }
     if words.words[at].numbering {
@@ -95,12 +102,12 @@ fn days(words: &Words, lexicon: &Lexicon, at: usize) -> Option<(Reading, Option<
     };
     // `May 20th, 2024`, `20 May 2024`, `20th of May`.
     let near = |position: usize| matches!(words.gap(position), " " | "-" | ". " | ".");
-    let named = match (lexicon.month(word), day_of_month(word, lexicon)) {
+    let named = match (meaning.month, day_of_month(word, lexicon)) {
         (Some(month), _) if near(at) => day_of_month(second, lexicon).map(|day| (month, day, at + 2)),
-        (None, Some(day)) if near(at) => match lexicon.month(second) {
+        (None, Some(day)) if near(at) => match lexicon.meaning(second).month {
             Some(month) => Some((month, day, at + 2)),
             None if near(at + 1) && second.chars().count() == 2 && digits(second, 1, 2).is_none() => {
-                lexicon.month(third).map(|month| (month, day, at + 3))
+                lexicon.meaning(third).month.map(|month| (month, day, at + 3))
             }
             None => None,
         },
@@ -220,11 +227,11 @@ fn digit_at(text: &str, at: usize) -> bool {
 
 /// `twenty-five`, `two hundred fifty`.
 fn of_words(words: &Words, lexicon: &Lexicon, at: usize) -> Option<Reading> {
-    let (mut total, mut group) = (0_u64, lexicon.number(words.small(at))?);
+    let (mut total, mut group) = (0_u64, lexicon.meaning(words.small(at)).number?);
     let mut last = group;
     let mut to = at + 1;
     while matches!(words.gap(to - 1), " " | "-")
-        && let Some(next) = lexicon.number(words.small(to))
+        && let Some(next) = lexicon.meaning(words.small(to)).number
     {
         match next {
             100 | 1000 if last < next => group = group.checked_mul(next)?,

@@ -32,10 +32,61 @@ pub(crate) struct Words {
     small: String,
     pub(crate) words: Vec<Word>,
     pub(crate) sentences: Vec<Sentence>,
-    /// Of every word a hash and its position, ordered.
-    by_word: Vec<(u32, u32)>,
-    /// The same of the first letters and digits from every word on, whatever stands between them.
-    by_joined: Vec<(u32, u32)>,
+    /// Of every word.
+    by_word: Index,
+    /// Of the first letters and digits from every word on, whatever stands between them.
+    by_joined: Index,
+}
+
+/// Hashes with positions, in order, and which hashes there may be at all.
+#[derive(Debug, Default)]
+struct Index {
+    entries: Vec<(u32, u32)>,
+    seen: [u64; 8],
+}
+
+impl Index {
+    fn new(hashes: impl Iterator<Item = u32>) -> Self {
+        let mut entries: Vec<(u32, u32)> = hashes.zip(0..).collect();
+        entries.sort_unstable();
+        let mut seen = [0; 8];
+        for (hash, _) in &entries {
+            seen[(hash >> 6 & 7) as usize] |= 1 << (hash & 63);
+        }
+        Index { entries, seen }
+    }
+
+    /// Positions with this hash, the last first.
+    fn positions(&self, hash: u32) -> impl Iterator<Item = usize> {
+        let may_be = self.seen[(hash >> 6 & 7) as usize] & 1 << (hash & 63) != 0;
+        let range = if may_be {
+            let from = self.entries.partition_point(|(other, _)| *other < hash);
+            from..from + self.entries[from..].partition_point(|(other, _)| *other == hash)
+        } else {
+            0..0
+        };
+        self.entries[range].iter().rev().map(|(_, at)| *at as usize)
+    }
+}
+
+/// A word that is searched for, in small letters.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) small: String,
+    hash: u32,
+}
+
+impl Key {
+    pub(crate) fn new(small: impl Into<String>) -> Self {
+        let small = small.into();
+        Key { hash: hash(small.bytes()), small }
+    }
+
+    /// The first letters and digits of a text, whatever stands between them.
+    pub(crate) fn joined(small: impl Into<String>) -> Self {
+        let small = small.into();
+        Key { hash: joined(small.chars()), small }
+    }
 }
 
 /// How many letters and digits the index of joined words knows of each.
@@ -44,6 +95,10 @@ pub(crate) const JOINED: usize = 4;
 fn hash(parts: impl Iterator<Item = u8>) -> u32 {
     // FNV-1a. What collides is compared; how often, is bounded by whoever searches.
     parts.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+fn joined(letters: impl Iterator<Item = char>) -> u32 {
+    hash(letters.take(JOINED).flat_map(|c| u32::from(c).to_le_bytes()))
 }
 
 fn push_small(small: &mut String, word: &str) {
@@ -61,16 +116,9 @@ impl Words {
         let mut all = Words { text: text.into(), ..Words::default() };
         all.small.reserve(all.text.len());
         all.cut();
-        let joined = |at: usize| {
-            let letters = all.words[at..].iter().take(JOINED).flat_map(|word| all.small_of(word).chars());
-            hash(letters.take(JOINED).flat_map(|c| u32::from(c).to_le_bytes()))
-        };
-        let count = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
-        let by_word = (0..count).map(|at| (hash(all.small(at as usize).bytes()), at));
-        let (mut by_word, mut by_joined): (Vec<_>, Vec<_>) =
-            by_word.map(|entry| (entry, (joined(entry.1 as usize), entry.1))).unzip();
-        by_word.sort_unstable();
-        by_joined.sort_unstable();
+        let of = |at: usize| all.words[at..].iter().take(JOINED).flat_map(|word| all.small_of(word).chars());
+        let by_joined = Index::new((0..all.words.len()).map(|at| joined(of(at))));
+        let by_word = Index::new(all.words.iter().map(|word| hash(all.small_of(word).bytes())));
         (all.by_word, all.by_joined) = (by_word, by_joined);
         all
     }
@@ -165,18 +213,13 @@ impl Words {
     }
 
     /// The positions of a word, the last first.
-    pub(crate) fn positions(&self, small: &str) -> impl Iterator<Item = usize> {
-        candidates(&self.by_word, hash(small.bytes())).filter(move |&at| self.small(at) == small)
+    pub(crate) fn positions(&self, key: &Key) -> impl Iterator<Item = usize> {
+        self.by_word.positions(key.hash).filter(move |&at| self.small(at) == key.small)
     }
 
-    /// The same as a list.
-    pub(crate) fn positions_of(&self, small: &str) -> Vec<usize> {
-        self.positions(small).collect()
-    }
-
-    /// Where the first letters and digits of `joined` may begin, the last first.
-    pub(crate) fn joined_positions(&self, joined: &str) -> impl Iterator<Item = usize> {
-        candidates(&self.by_joined, hash(joined.chars().take(JOINED).flat_map(|c| u32::from(c).to_le_bytes())))
+    /// Where the first letters and digits of a text may begin, the last first.
+    pub(crate) fn joined_positions(&self, key: &Key) -> impl Iterator<Item = usize> {
+        self.by_joined.positions(key.hash)
     }
 
     /// Does the range of words stand for itself, and isn't part of a longer identifier?
@@ -197,12 +240,6 @@ impl Words {
         !before.is_some_and(|before| joins(&self.text[before.end..first.start], before, first))
             && !after.is_some_and(|after| joins(&self.text[last.end..after.start], last, after))
     }
-}
-
-fn candidates(index: &[(u32, u32)], hash: u32) -> impl Iterator<Item = usize> {
-    let from = index.partition_point(|(other, _)| *other < hash);
-    let to = index.partition_point(|(other, _)| *other <= hash);
-    index[from..to].iter().rev().map(|(_, at)| *at as usize)
 }
 
 /// The number of a list's item: `3.` or `3)` where a line begins, `3)` anywhere.
@@ -250,8 +287,8 @@ mod tests {
     #[test]
     fn a_word_is_found_from_the_last_position_on() {
         let words = Words::new("a b A c_a");
-        assert_eq!(words.positions("a").collect::<Vec<_>>(), [4, 2, 0]);
-        assert_eq!(words.positions("x").count(), 0);
+        assert_eq!(words.positions(&Key::new("a")).collect::<Vec<_>>(), [4, 2, 0]);
+        assert_eq!(words.positions(&Key::new("x")).count(), 0);
         let whole: Vec<bool> = (0..5).map(|at| words.is_whole(at, at + 1)).collect();
         assert_eq!(whole, [true, true, true, false, false]);
     }
