@@ -19,4 +19,5 @@ mod tape;
 
 mod own;
 mod properties;
+mod schemas;
 mod support;

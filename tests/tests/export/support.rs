@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 use tool_runtime::path::{Acceptance, Loaded, Proposed};
 use tool_runtime::wire::export::{Export, ExportedTool, Fit, Provider, Strict};
-use tool_runtime::{DynamicTool, HostTool, Registry, ToolCall};
+use tool_runtime::{HostTool, Registry, ToolCall};
+
+pub(crate) use crate::schemas::dynamic;
 
 /// Every form that a tool can be asked for in.
 pub(crate) fn forms() -> Vec<(Provider, Strict)> {
@@ -13,14 +15,6 @@ pub(crate) fn forms() -> Vec<(Provider, Strict)> {
         std::iter::once((provider, Strict::No)).chain(strict)
     })
     .collect()
-}
-
-pub(crate) fn dynamic(name: &str, parameters: &str) -> HostTool {
-    DynamicTool::builder(name, "Is tried out.")
-        .parameters(parameters)
-        .output("true")
-        .run(|_, _| async { Ok("null".to_owned()) })
-        .expect("a tool")
 }
 
 pub(crate) fn export((provider, strict): (Provider, Strict), tool: &HostTool) -> Export {

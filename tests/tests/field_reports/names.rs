@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use tool_runtime::wire::openai_chat::Declarations;
+use tool_runtime::wire::export::{Export, Provider};
 use tool_runtime::{
     AllowAll, CallFacts, Code, Decision, DynamicTool, DynamicToolError, Harness, HostTool, Registry, ToolCall, tool,
 };
@@ -46,20 +46,23 @@ async fn b29_long_names_are_refused_and_never_cut() {
         name.replace_range(at..=at, "m");
         name
     };
-    for name in [long(35, 70), long(69, 70), long(35, 65)] {
+    for name in [long(35, 129), long(128, 129), "n".repeat(400)] {
         match named(&name) {
             Ok(_) => panic!("{} characters were taken", name.len()),
             Err(error) => {
                 assert_eq!(error.tool(), name);
-                assert!(error.to_string().contains("at most 64"), "{error}");
+                assert!(error.to_string().contains("at most 128"), "{error}");
             }
         }
     }
-    // As long as may be, and different in one place.
-    let names = [long(35, 64), long(63, 64), long(0, 64)];
+    // As long as may be, longer than most providers take, and different in one place.
+    let names = [long(35, 128), long(127, 128), long(0, 128), long(35, 70), long(69, 70)];
     let all = registry(names.iter().map(|name| legal(name)));
-    let declared: BTreeSet<_> = declared_names(&all).into_iter().collect();
-    assert_eq!(declared.len(), 3);
+    for &provider in Provider::all() {
+        let declared: BTreeSet<_> = declared_names(provider, &all).into_iter().collect();
+        assert_eq!(declared.len(), names.len(), "{provider}");
+        assert!(declared.iter().all(|name| name.len() <= 128));
+    }
     let names = names.each_ref().map(String::as_str);
     let said: Vec<_> = answers(all, &names).await.into_iter().map(|(_, said)| said).collect();
     assert_eq!(said, names);
@@ -67,69 +70,69 @@ async fn b29_long_names_are_refused_and_never_cut() {
 
 #[tokio::test]
 async fn b30_names_are_taken_as_they_are_or_not_at_all() {
-    for name in [
-        "cat.query",
-        "...",
-        "",
-        "ns:act",
-        "with space",
-        "日本",
-        "bаsh",
-        "bash\u{200b}",
-        "ｂａｓｈ",
-        "bash ",
-        "-a",
-        "1a",
-        "a\nb",
-        "$top",
-    ] {
+    for name in ["", "ns:act", "with space", "日本", "bаsh", "bash\u{200b}", "ｂａｓｈ", "bash ", "a\nb", "$top"]
+    {
         match named(name) {
             Ok(_) => panic!("{name:?} was taken"),
             Err(error) => {
                 assert_eq!(error.tool(), name);
-                assert!(error.to_string().contains("a name has to begin with"), "{error}");
+                assert!(error.to_string().contains("a name has letters, digits"), "{error}");
                 assert!(!error.to_string().contains('\n'), "{error}");
             }
         }
     }
-    let names = ["a-b", "a_b", "cat_query", "Read", "read", "_x", "A1"];
+    let names =
+        ["a-b", "a_b", "a.b", "cat.query", "cat_query", "Read", "read", "_x", "A1", "1a", "-a", "...", "..", "."];
     let all = registry(names.map(legal));
     assert_eq!(all.len(), names.len());
     let said: Vec<_> = answers(all, &names).await.into_iter().map(|(_, said)| said).collect();
     assert_eq!(said, names);
 }
 
-fn declared_names(all: &Registry) -> Vec<String> {
-    let declared = parsed(&Declarations::of(all.schemas()).to_json());
-    let declared = declared.as_array().map_or(&[][..], Vec::as_slice);
-    declared.iter().map(|tool| tool["function"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+/// The names under which a provider's model calls the tools.
+fn declared_names(provider: Provider, all: &Registry) -> Vec<String> {
+    let declared = parsed(&Export::new(provider, all.schemas()).to_json());
+    let declared = declared.pointer("/0/functionDeclarations").unwrap_or(&declared);
+    let name = |tool: &serde_json::Value| {
+        let name = tool.get("name").or(tool.pointer("/function/name"));
+        name.and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    };
+    declared.as_array().map_or(&[][..], Vec::as_slice).iter().map(name).collect()
 }
 
 #[tokio::test]
 async fn b31_every_declared_name_reaches_its_tool() {
-    let all = registry(["a-b", "a_b", "Read", "read", &"n".repeat(64)].map(legal));
+    let all = registry(["a-b", "a_b", "a.b", "...", "Read", "read", "9", &"n".repeat(64), &"n".repeat(128)].map(legal));
     let judged = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&judged);
     let harness = Harness::new(all.clone(), move |call: &CallFacts<'_>| {
         lock(&seen).push(call.tool().to_owned());
         match call.tool() {
-            "a_b" => Decision::deny("not this one"),
+            "a.b" => Decision::deny("not this one"),
             _ => Decision::Allow,
         }
     });
-    let declared = declared_names(&all);
-    assert_eq!(declared.len(), all.len());
-    for name in &declared {
-        let settled = harness.run_settled([ToolCall::new("c", name.as_str(), "")], None).await;
-        let record = settled[0].record();
-        assert_eq!(record.tool(), name);
-        if name == "a_b" {
-            assert_eq!(record.code(), Code::Denied);
-        } else {
-            assert_eq!(settled[0].result().text(), *name);
+    for &provider in Provider::all() {
+        let export = Export::new(provider, all.schemas());
+        let declared = declared_names(provider, &all);
+        assert_eq!(declared.iter().collect::<BTreeSet<_>>().len(), all.len());
+        lock(&judged).clear();
+        for (name, tool) in declared.iter().zip(all.iter()) {
+            let call = export.restore(ToolCall::new("c", name.as_str(), ""));
+            let settled = harness.run_settled([call], None).await;
+            let record = settled[0].record();
+            // The host speaks its own names, and the model reads those of the wire.
+            assert_eq!(record.tool(), tool.name());
+            let read = export.in_wire_words(settled[0].result());
+            assert_eq!(read.name(), name);
+            if tool.name() == "a.b" {
+                assert_eq!(record.code(), Code::Denied);
+            } else {
+                assert_eq!(read.text(), tool.name());
+            }
         }
+        assert_eq!(*lock(&judged), all.iter().map(HostTool::name).collect::<Vec<_>>());
     }
-    assert_eq!(*lock(&judged), declared);
 }
 
 mod one {
@@ -246,7 +249,7 @@ fn declarations(backwards: bool) -> String {
     }
     let all = registry(tools);
     let digests: String = all.iter().map(|tool| format!("{}\n", tool.digest())).collect();
-    format!("{}\n{digests}", Declarations::of(all.schemas()).to_json())
+    format!("{}\n{digests}", Export::new(Provider::OpenAiChat, all.schemas()).to_json())
 }
 
 const CHILD: &str = "FIELD_REPORTS_B33_CHILD";
@@ -260,7 +263,7 @@ fn b33_declarations_are_the_same_bytes_in_every_process() {
         return;
     }
     assert_eq!(here, declarations(true), "the order of registration shows");
-    let names = declared_names(&registry([legal("b"), legal("a"), legal("C")]));
+    let names = declared_names(Provider::OpenAiChat, &registry([legal("b"), legal("a"), legal("C")]));
     assert_eq!(names, ["C", "a", "b"], "ordered by name");
     let program = match std::env::current_exe() {
         Ok(program) => program,

@@ -98,8 +98,10 @@ impl fmt::Display for RegistryError {
 impl fmt::Display for ToolFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ToolFault::Name => f.write_str("a name has to begin with a letter or `_`, go on with letters, digits, `_` or `-` (ASCII), and have at most 64 of them"),
-            ToolFault::Reserved => f.write_str("this name is kept for the built-in search tool, whether it is in use or not"),
+            ToolFault::Name => f.write_str(crate::tool::LEGAL_NAMES),
+            ToolFault::Reserved => {
+                f.write_str("this name is kept for the built-in search tool, whether it is in use or not")
+            }
             ToolFault::Duplicate([first, second]) => {
                 f.write_str("two tools have this name")?;
                 match (first.is_empty(), second.is_empty()) {
@@ -109,7 +111,9 @@ impl fmt::Display for ToolFault {
                 }
                 f.write_str("; rename one, add the one that counts by `.replace(…)`, or make it a variant for a scope: `registry.scope().tool(…)`")
             }
-            ToolFault::NothingToReplace => f.write_str("there is none of this name here that `.replace(…)` could take the place of; add it by `.tool(…)`"),
+            ToolFault::NothingToReplace => f.write_str(
+                "there is none of this name here that `.replace(…)` could take the place of; add it by `.tool(…)`",
+            ),
             ToolFault::MissingState(type_name) => {
                 write!(f, "a `#[host]` parameter asks for a `{type_name}`, which nobody gave; add `.state(…)` with one")
             }

@@ -196,13 +196,19 @@ impl DynamicToolBuilder {
     }
 }
 
-/// Every provider takes a name of this form as it is.
+/// How long a name may be, in characters.
+pub(crate) const LONGEST_NAME: usize = 128;
+
+/// What the Model Context Protocol asks of a name (SEP-986). A provider that takes less is shown another name: see
+/// [`Export::wire_name`](crate::wire::export::Export::wire_name).
 pub(crate) fn is_legal_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
-        && name.len() <= 64
+    (1..=LONGEST_NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
+
+/// What is said of a name that isn't legal.
+pub(crate) const LEGAL_NAMES: &str =
+    "a name has letters, digits, `_`, `-` and `.` (ASCII), at least one and at most 128";
 
 /// Why a dynamic tool can't be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,11 +237,13 @@ impl fmt::Display for DynamicToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tool `{}`: ", crate::schema::text::shown(&self.tool, 80))?;
         match &self.kind {
-            Kind::Name => f.write_str("a name has to begin with a letter or `_`, go on with letters, digits, `_` or `-` (ASCII), and have at most 64 of them"),
+            Kind::Name => f.write_str(LEGAL_NAMES),
             Kind::NoDescription => f.write_str("it needs a description, which is what a model reads about it"),
             Kind::NoOutput => f.write_str("it needs an output schema (`true` for anything)"),
             Kind::ZeroTimeout => f.write_str("its timeout has to be longer than zero"),
-            Kind::Schema(which, error) => write!(f, "its {which} schema isn't JSON: {error} (at byte {})", error.offset),
+            Kind::Schema(which, error) => {
+                write!(f, "its {which} schema isn't JSON: {error} (at byte {})", error.offset)
+            }
         }
     }
 }

@@ -21,7 +21,9 @@ use crate::schema::DeclaredTool;
 use crate::schema::json::{Json, write_string};
 pub use stream::Stream;
 
-/// The `tools` of a request, as bytes that are made once and sent as often as you like.
+/// The `tools` of a request, as bytes that are made once and sent as often as you like: names and schemas as they are.
+///
+/// What a provider doesn't take of them, an [`Export`](super::export::Export) brings into its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declarations {
     /// A JSON array, without its closing bracket.

@@ -1,0 +1,295 @@
+"""What the official Python SDKs, and rules drawn from the providers' documents, make of exported tools.
+
+    python oracles.py EXPORTS.jsonl
+
+Prints a line of JSON for each check: {"check", "of", "problem"}; the problem is null if it passed. Refusals are lines
+with "refused", for a person to read.
+"""
+
+import copy
+import json
+import re
+import sys
+
+import anthropic
+from agents.strict_schema import ensure_strict_json_schema
+from google.genai import types as genai
+from mcp_strict_check.rules import anthropic as anthropic_rules
+from mcp_strict_check.rules import mcp_openai as openai_rules
+from ollama._types import Tool as OllamaTool
+from openai.lib._pydantic import _ensure_strict_json_schema
+from openai.types.chat import ChatCompletionFunctionToolParam
+from openai.types.responses import FunctionToolParam
+from pydantic import TypeAdapter
+
+# A keyword whose value is a schema, a list of schemas, or schemas by name. All else is data.
+ONE = {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+       "unevaluatedProperties", "unevaluatedItems", "additionalItems"}
+LIST = {"anyOf", "oneOf", "allOf", "prefixItems"}
+NAMED = {"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"}
+
+
+def schemas(schema, pointer=""):
+    """Every schema in a schema, with its place."""
+    if not isinstance(schema, dict):
+        return
+    yield pointer, schema
+    for keyword, value in schema.items():
+        if keyword in ONE or (keyword == "items" and isinstance(value, dict)):
+            yield from schemas(value, f"{pointer}/{keyword}")
+        if keyword in LIST | {"items"} and isinstance(value, list):
+            for index, inner in enumerate(value):
+                yield from schemas(inner, f"{pointer}/{keyword}/{index}")
+        if keyword in NAMED and isinstance(value, dict):
+            for name, inner in value.items():
+                yield from schemas(inner, f"{pointer}/{keyword}/{name}")
+
+
+# ---- names and keys, as the providers' error messages and documents give them
+
+NAMES = {
+    "OpenAiChat": r"[a-zA-Z0-9_-]{1,64}",
+    "OpenAiCompatible": r"[a-zA-Z0-9_-]{1,64}",
+    "OpenAiResponses": r"[a-zA-Z0-9_-]{1,64}",
+    "Anthropic": r"[a-zA-Z0-9_-]{1,128}",
+    "Gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
+    "Ollama": r"[a-zA-Z0-9_-]{1,64}",
+}
+KEYS = {"Anthropic": r"[a-zA-Z0-9_.-]{1,64}", "Gemini": r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"}
+
+# Keywords of `parametersJsonSchema` that are documented.
+GEMINI_JSON_SCHEMA = {
+    "$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems",
+    "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required",
+    "propertyOrdering",
+}
+# What llama.cpp skips without a word, besides what only annotates.
+LLAMA_SKIPS = {"uniqueItems", "not", "if", "then", "else", "patternProperties", "$anchor", "prefixItems", "allOf",
+               "oneOf", "contains", "propertyNames", "dependentRequired"}
+
+
+def forms(provider, tool):
+    """All problems with how one tool is declared."""
+    declaration, parameters = tool["declaration"], tool["parameters"]
+    if not re.fullmatch(NAMES[provider], tool["wire_name"]):
+        yield "names", f"the name {tool['wire_name']!r} is not legal"
+    root_words = {"oneOf", "anyOf", "allOf", "enum", "const", "not", "$ref"} & parameters.keys()
+    if parameters.get("type") != "object" or root_words:
+        yield "root", f"the root is no plain object: {sorted(root_words)}"
+    for pointer, schema in schemas(parameters):
+        for key in schema.get("properties", {}):
+            if provider in KEYS and not re.fullmatch(KEYS[provider], key):
+                yield "keys", f"{pointer}: the key {key!r} is not legal"
+        if provider.startswith("OpenAi"):
+            types = schema.get("type")
+            if (types == "array" or isinstance(types, list) and "array" in types) and "items" not in schema:
+                yield "openai.any", f"{pointer}: array schema missing items"
+            for keyword in {"oneOf", "allOf"} & schema.keys():
+                yield "openai.any", f"{pointer}: '{keyword}' is not permitted"
+        if provider == "OpenAiCompatible":
+            for keyword in sorted(LLAMA_SKIPS & schema.keys()):
+                yield "llama.cpp", f"{pointer}: `{keyword}` is skipped without a word"
+            if {"anyOf", "properties"} <= schema.keys():
+                yield "llama.cpp", f"{pointer}: `properties` and `anyOf` can't be mixed"
+    if provider == "Gemini":
+        yield from gemini(declaration)
+    elif provider == "Ollama":
+        kept = OllamaTool.model_validate(declaration).model_dump(exclude_none=True)
+        for name, schema in declaration["function"]["parameters"].get("properties", {}).items():
+            after = kept["function"]["parameters"].get("properties", {}).get(name, {})
+            gone = {"type", "items", "description", "enum"} & schema.keys() - after.keys()
+            if gone:
+                yield "ollama.py", f"/properties/{name}: the SDK drops {sorted(gone)}"
+    elif provider == "Anthropic":
+        wanted = TypeAdapter(anthropic.types.ToolParam)
+        wanted.validate_python(declaration, strict=True)
+        unknown = declaration.keys() - {"name", "description", "input_schema", "strict", "defer_loading"}
+        if unknown:
+            yield "anthropic.py", f"unknown members {sorted(unknown)}"
+        if not endless(parameters):
+            for code, message, where in anthropic_rules.check_C({"inputSchema": parameters})[0]:
+                yield "mcp-strict-check", f"{code} {message} {where}"
+    else:
+        responses = provider == "OpenAiResponses"
+        wanted = TypeAdapter(FunctionToolParam if responses else ChatCompletionFunctionToolParam)
+        wanted.validate_python(declaration, strict=True)
+        inner = declaration if responses else declaration["function"]
+        if responses and not isinstance(inner.get("strict"), bool):
+            yield "openai.py", "`strict` has to be said"
+    if tool["strict"]:
+        yield from strict(provider, parameters)
+
+
+def gemini(declaration):
+    # Unknown members are refused, as by the API.
+    genai.FunctionDeclaration.model_validate(declaration)
+    genai.Tool.model_validate({"functionDeclarations": [declaration]})
+    if "parameters" in declaration:
+        for pointer, schema in schemas(declaration["parameters"]):
+            if isinstance(schema.get("type"), list):
+                yield "google-genai", f"{pointer}: several types"
+            # In the SDK's type, and refused by the API.
+            for keyword in {"additionalProperties", "$ref", "$defs", "const"} & schema.keys():
+                yield "google-genai", f"{pointer}: `{keyword}`"
+            if schema.get("type") == "object" and schema.get("properties") == {}:
+                yield "google-genai", f"{pointer}: `properties` should be non-empty"
+            if any(not isinstance(value, str) for value in schema.get("enum", [])):
+                yield "google-genai", f"{pointer}: a value of `enum` is no string"
+    if "parametersJsonSchema" in declaration:
+        if "parameters" in declaration:
+            yield "google-genai", "both `parameters` and `parametersJsonSchema`"
+        for pointer, schema in schemas(declaration["parametersJsonSchema"]):
+            for keyword in sorted(schema.keys() - GEMINI_JSON_SCHEMA):
+                yield "google-genai", f"{pointer}: `{keyword}` is not documented"
+            if "$ref" in schema and any(not keyword.startswith("$") for keyword in schema):
+                yield "google-genai", f"{pointer}: `$ref` with siblings"
+
+
+def endless(parameters):
+    """References that double each other, which that rule would follow one by one: the schema `bomb` of our own."""
+    return sum(1 for _ in references(parameters)) > 20 and len(parameters.get("$defs", {})) > 20
+
+
+def strict(provider, parameters):
+    """The strict form of a tool, by the SDKs and the documents."""
+    as_tool = {"inputSchema": parameters}
+    if provider == "Anthropic":
+        for code, message, where in [] if endless(parameters) else anthropic_rules.check_C(as_tool)[1]:
+            yield "mcp-strict-check", f"{code} {message} {where}"
+        # The SDK's own transform leaves no keyword out that is there, except into the description.
+        anthropic.transform_schema(copy.deepcopy(parameters))
+        return
+    for code, message, where in openai_rules.check_B(as_tool)[0]:
+        yield "mcp-strict-check", f"{code} {message} {where}"
+    for check, ensure in [
+        ("openai.py", lambda schema: _ensure_strict_json_schema(schema, path=(), root=schema)),
+        ("openai-agents", ensure_strict_json_schema),
+    ]:
+        after = ensure(copy.deepcopy(parameters))
+        if canonical(after) != canonical(parameters):
+            yield check, "the SDK changes it"
+
+
+def canonical(schema):
+    """With `required` as the set that it is."""
+    copied = copy.deepcopy(schema)
+    for _, inner in schemas(copied):
+        if isinstance(inner.get("required"), list):
+            inner["required"].sort()
+    return json.dumps(copied, sort_keys=True)
+
+
+# ---- nothing is lost silently
+
+# What constrains, and is a keyword of its own in every form that has it.
+KEYWORDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+            "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "not", "if", "contains",
+            "propertyNames", "dependentRequired", "patternProperties"}
+# Bounds of 64-bit integers and single floats: models don't go there.
+WIDTHS = {"-9223372036854775808", "9223372036854775807", "18446744073709551615", "-3.4028235e+38", "3.4028235e+38",
+          "9.223372036854776e+18", "-9.223372036854776e+18", "1.8446744073709552e+19"}
+
+
+def silent_losses(tool, sources):
+    """Keywords of the full schema that are neither in the form nor on the list of losses."""
+    full, form = tool["schema"], tool["parameters"]
+    lost = {loss["keyword"] for loss in tool["losses"]}
+    said = json.dumps([schema.get("description", "") for _, schema in schemas(form)], ensure_ascii=False)
+    there = {}
+    for _, schema in schemas(form):
+        for keyword, value in schema.items():
+            there.setdefault(keyword, []).append(value)
+    # Only what can be reached constrains anything.
+    for pointer, schema in schemas(full):
+        if pointer.split("/")[1:2] in (["$defs"], ["definitions"]):
+            name = pointer.split("/")[2]
+            if name not in {target.rsplit("/", 1)[-1].replace("%20", " ") for target in references(full)}:
+                continue
+        # A union is said to be lost as a whole.
+        if any(step in lost for step in ("oneOf", "anyOf", "allOf")) or re.search(r"/(not|if|then|else|contains|propertyNames|patternProperties)(/|$)", pointer):
+            continue
+        for keyword, value in schema.items():
+            if keyword == "description" and isinstance(value, str) and value.strip():
+                if json.dumps(value.strip(), ensure_ascii=False)[1:-1] not in said and pointer:
+                    yield f"{pointer}/description"
+            elif keyword == "default" and value is not None:
+                shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+                if value not in there.get("default", []) and json.dumps(shown, ensure_ascii=False)[1:-1] not in said:
+                    yield f"{pointer}/default"
+            elif keyword == "enum":
+                listed = [value for values in there.get("enum", []) for value in values]
+                missing = [one for one in value if one not in listed and one is not None]
+                if missing and not {"enum", "const"} & lost:
+                    yield f"{pointer}/enum"
+            elif keyword == "const" and value is not None:
+                listed = [value for values in there.get("enum", []) for value in values]
+                if value not in listed and not {"enum", "const"} & lost:
+                    yield f"{pointer}/const"
+            elif keyword in KEYWORDS and keyword not in lost:
+                if json.dumps(value) in WIDTHS or (keyword == "uniqueItems" and not value):
+                    continue
+                if value not in there.get(keyword, []) and not (keyword in ("minLength", "minItems", "minProperties") and value == 0):
+                    yield f"{pointer}/{keyword}"
+    # Every property can still be named.
+    keys = {key for _, schema in schemas(form) for key in schema.get("properties", {})}
+    for name in full.get("properties", {}):
+        if name not in keys and not any(key.startswith(re.sub(r"[^a-zA-Z0-9_]", "_", name)[:8]) or key.startswith("_") for key in keys):
+            yield f"/properties/{name}"
+    if sources and not any(key.startswith("sources") for key in form["properties"]):
+        yield "the property for sources"
+
+
+def references(schema):
+    for _, inner in schemas(schema):
+        if isinstance(inner.get("$ref"), str):
+            yield inner["$ref"]
+
+
+# What may be refused: `require` alone, and only what no strict form has.
+REASONS = (
+    "an object with members of any name has no strict form",
+    "a value of any form has no strict form",
+    "a schema that holds itself has no form here",
+    "all strict tools together may have at most",
+    "are taken",
+)
+
+
+def main():
+    refused = {}
+    for line in open(sys.argv[1], encoding="utf-8"):
+        form = json.loads(line)
+        provider = form["provider"]
+        names = [tool["wire_name"] for tool in form["tools"] if tool["declaration"]]
+        report("distinct names", label(form, None), None if len(names) == len(set(names)) else "two tools of one name")
+        for tool in form["tools"]:
+            of = label(form, tool["name"])
+            if tool["fit"] == "refused":
+                reason = tool["refusal"]["reason"]
+                allowed = form["strict"] == "Require" and any(known in reason for known in REASONS)
+                report("refusals", of, None if allowed else f"refused {reason}")
+                refused.setdefault((form["set"], tool["name"], reason), set()).add(provider)
+                continue
+            problems = []
+            try:
+                problems.extend(f"{check}: {problem}" for check, problem in forms(provider, tool))
+            except Exception as error:  # whatever an SDK raises is a refusal
+                problems.append(f"the SDK refuses it: {type(error).__name__}: {error}")
+            report("forms", of, "; ".join(problems) or None)
+            lost = sorted(set(silent_losses(tool, form["sources"])))
+            report("silent losses", of, f"lost without a word: {', '.join(lost)}" if lost else None)
+    for (tools, name, reason), providers in sorted(refused.items()):
+        print(json.dumps({"refused": f"{tools}/{name} for {', '.join(sorted(providers))}, if strict is required: {reason}"}))
+
+
+def label(form, tool):
+    at = f"{form['set']}/{tool}" if tool else form["set"]
+    return f"{at} for {form['provider']}, {form['strict']}{', with sources' if form['sources'] else ''}"
+
+
+def report(check, of, problem):
+    print(json.dumps({"check": check, "of": of, "problem": problem}, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
