@@ -88,7 +88,7 @@ impl Built {
         add_definitions(&mut parameters, &mut generator);
         normalise(&mut parameters);
         settle_constraints(&mut parameters);
-        check_root(&mut parameters, &mut issues);
+        check_root(&mut parameters, Root::Plain, &mut issues);
 
         let mut generator = SchemaSettings::draft2020_12()
             .for_serialize()
@@ -121,10 +121,11 @@ impl Built {
         parameters: &Json,
         output: &Json,
         deferred: bool,
+        root: Root,
     ) -> Self {
         let mut issues = Vec::new();
         let mut parameters = parameters.clone();
-        check_root(&mut parameters, &mut issues);
+        check_root(&mut parameters, root, &mut issues);
         Self::assemble(name, description, &parameters, output, deferred, Origin::Written, issues)
     }
 
@@ -258,8 +259,16 @@ fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {
     }
 }
 
-/// Models' APIs take an object with `properties` at the root and nothing else.
-fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
+/// What the root of the parameters may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root {
+    /// An object with `properties` and nothing else, as models' APIs take it.
+    Plain,
+    /// Any object. What a provider is shown of it is wider.
+    Composed,
+}
+
+fn check_root(schema: &mut Json, root: Root, issues: &mut Vec<Issue>) {
     let mut refuse = |what: &str| {
         issues.push(Issue { pointer: "parameters".into(), what: what.to_owned() });
     };
@@ -268,7 +277,7 @@ fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
         return;
     }
     for keyword in ["oneOf", "anyOf", "allOf", "$ref", "not", "if", "enum", "const"] {
-        if schema.get(keyword).is_some() {
+        if root == Root::Plain && schema.get(keyword).is_some() {
             refuse(&format!(
                 "the root has `{keyword}`, which no provider takes there: put the part that varies under a property of its own"
             ));

@@ -26,7 +26,7 @@ pub(crate) use context::{Left, Lineage, SubCall, Surroundings};
 pub(crate) use definition::{Body, Run};
 pub use definition::{Hints, Label, LabelKind};
 pub(crate) use dynamic::is_legal_name;
-pub use dynamic::{DynamicTool, DynamicToolBuilder, DynamicToolError};
+pub use dynamic::{DynamicOutput, DynamicTool, DynamicToolBuilder, DynamicToolError};
 pub use family::{Progress, SubCallError};
 pub use host_tool::{HostTool, Tool};
 pub use lock::HostOnly;

@@ -12,11 +12,12 @@ mod results;
 mod value;
 
 pub(super) use assembled::assembled;
+pub(crate) use error::Fail;
 pub use error::MessageError;
-pub(super) use error::{Fail, reported};
+pub(super) use error::reported;
 pub(super) use gathered::{Gathered, mended};
 pub(super) use ids::{Listed, given, id_of, identified, ids};
 pub(super) use kept::Kept;
 pub(super) use places::Places;
 pub(super) use results::{as_text, has_images, images, object, parts_of, text_beside};
-pub(super) use value::Value;
+pub(crate) use value::Value;
