@@ -103,3 +103,23 @@ async fn only_known_hosts_and_pages_may_call() {
     let none = listen(server(), HttpOptions::new().hosts(Vec::<String>::new()).origins(Vec::<String>::new())).await;
     assert_ne!(post(&none, &list, &body).await.0, 200);
 }
+
+#[tokio::test]
+async fn a_client_reaches_a_server_at_a_url() {
+    let address = listen(server(), HttpOptions::new()).await;
+    let client = tool_runtime::mcp::McpClient::http("far", format!("http://{address}/mcp"))
+        .header("authorization", "Bearer x")
+        .build()
+        .expect("a client");
+    let mut registry = tool_runtime::Registry::builder();
+    for tool in client.tools().await.expect("tools") {
+        registry = registry.tool(tool.host_tool().expect("a tool"));
+    }
+    let harness = tool_runtime::Harness::new(registry.build().expect("a registry"), tool_runtime::AllowAll);
+    let calls =
+        (0..20).map(|n| tool_runtime::ToolCall::new(n.to_string(), "far__add", format!(r#"{{"a":{n},"b":1}}"#)));
+    for (n, settled) in harness.run_settled(calls, None).await.iter().enumerate() {
+        assert_eq!(settled.value(), Some(format!(r#"{{"sum":{}}}"#, n + 1).as_str()), "{settled:?}");
+    }
+    client.close().await;
+}

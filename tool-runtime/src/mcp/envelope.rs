@@ -274,9 +274,13 @@ mod tests {
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, Some("1"), -32602),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, Some("1"), -32602),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, Some("1"), -32602),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","requestState":7}}"#,
+                Some("1"),
+                -32602,
+            ),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, Some("1"), -32602),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#, Some("1"), -32602),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":7}}"#, Some("1"), -32602),
         ] {
             let refusal = refused(text);
             assert_eq!((refusal.id.as_deref(), refusal.code.0), (id, code), "{text}");

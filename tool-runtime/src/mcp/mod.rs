@@ -5,7 +5,11 @@
 //! can't be left to it is done here: arguments are taken from the peer's own bytes, so that what was sent is what is
 //! judged, and every request gets one answer, also one that can't be read.
 
+mod client;
 mod envelope;
 mod server;
 
+pub use client::{
+    McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteLabels, RemoteTool, RemoteToolError,
+};
 pub use server::{HttpOptions, McpApprover, McpServer, McpServerBuilder, McpServerError};

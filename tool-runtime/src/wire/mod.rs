@@ -58,4 +58,4 @@ pub mod openai_responses;
 pub use common::MessageError;
 
 #[cfg(feature = "mcp")]
-pub(crate) use common::{Fail, Value};
+pub(crate) use common::{Fail, Value, names};

@@ -7,6 +7,7 @@ mod error;
 mod gathered;
 mod ids;
 mod kept;
+pub(crate) mod names;
 mod places;
 mod results;
 mod value;
