@@ -36,10 +36,13 @@ pub(crate) enum Does {
     Dies,
 }
 
+/// What is done with a method and its parameters.
+type Script = Arc<dyn Fn(&str, &Value) -> Does + Send + Sync>;
+
 /// A server of 2025-11-25 that does as a script says.
 #[derive(Clone)]
 pub(crate) struct Scripted {
-    script: Arc<dyn Fn(&str, &Value) -> Does + Send + Sync>,
+    script: Script,
     pub(crate) connections: Arc<AtomicUsize>,
     /// All that it was sent.
     pub(crate) heard: Arc<Mutex<Vec<Value>>>,
