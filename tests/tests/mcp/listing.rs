@@ -100,6 +100,38 @@ async fn schemas_are_shown_as_they_are_enforced() {
     client.end().await;
 }
 
+/// Forms that can't be told apart without the `jsonschema` crate, at the root and below it.
+#[tokio::test]
+async fn i06_composed_schemas_are_enforced_as_a_whole() {
+    let schema = r#"{"type":"object","properties":{"how":{"enum":["phone","email"]},"phone":{"anyOf":[{"type":"string","pattern":"^[0-9]+$"},{"type":"string","pattern":"^[+]"}]},"email":{"type":"string"}},"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"how":{"const":"phone"}},"required":["how"]},"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}"#;
+    let tool = DynamicTool::builder("reach", "Reaches somebody.")
+        .parameters(schema)
+        .composed_root()
+        .output(r#"{"anyOf":[{"type":"string","pattern":"^a"},{"type":"string","pattern":"^b"}]}"#)
+        .run(|arguments, _| async move { Ok(if arguments.contains("bad") { r#""c""# } else { r#""b""# }.to_owned()) })
+        .expect("a tool");
+    let server = serving([tool]);
+    assert_eq!(listed(&server, true).await[0]["inputSchema"].to_string(), schema);
+    let mut client = RawClient::legacy(&server).await;
+    for (arguments, is_error) in [
+        (r#"{"how":"phone","phone":"123"}"#, false),
+        (r#"{"how":"phone","phone":"+1"}"#, false),
+        (r#"{"how":"phone","phone":"x"}"#, true),
+        (r#"{"how":"phone","email":"a"}"#, true),
+        (r#"{"how":"email","email":"a"}"#, false),
+        (r#"{"how":"email","email":"bad"}"#, true),
+        (r#"{"how":"email","phone":"123"}"#, true),
+        (r#"{"how":"fax","email":"a"}"#, true),
+        (r#"{"email":"a","other":1}"#, true),
+        ("{}", true),
+    ] {
+        client.call(1, "reach", arguments).await;
+        let answer = client.next().await;
+        assert_eq!(answer["result"]["isError"], is_error, "{arguments}: {answer}");
+    }
+    client.end().await;
+}
+
 #[tokio::test]
 async fn hints_are_the_hosts() {
     let tools = listed(&server(), false).await;

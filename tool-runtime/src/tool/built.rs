@@ -12,7 +12,7 @@ use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::quick::Expected;
 use crate::schema::{
     Compiled, Digest, Graph, Issue, JsonPath, Origin, Problems, Purpose, Reached, Step, ToolSchema, Unreached, Walked,
-    compile, hints, normalise, shown,
+    compile, for_each_subschema, hints, normalise, shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -43,7 +43,13 @@ impl Enforced {
         place: &str,
         issues: &mut Vec<Issue>,
     ) -> Self {
-        let Compiled { graph, foreign, issues: found } = compile(schema, origin, purpose);
+        let mut compiled = compile(schema, origin, purpose);
+        if !compiled.issues.is_empty()
+            && let Some(wider) = in_other_hands(schema, origin, purpose)
+        {
+            compiled = wider;
+        }
+        let Compiled { graph, foreign, issues: found } = compiled;
         let mut note = |issue: Issue| {
             issues.push(Issue { pointer: format!("{place}{}", issue.pointer), what: issue.what });
         };
@@ -69,6 +75,33 @@ impl Enforced {
         }
         Ok(walked)
     }
+}
+
+/// The keywords by which a schema is put together from others.
+const COMPOSITION: [&str; 7] = ["oneOf", "anyOf", "allOf", "not", "if", "then", "else"];
+
+/// What somebody wrote, and the walker can't tell apart alone: it is walked as far as it isn't put together from others,
+/// and the `jsonschema` crate judges the whole. Nothing that is the host's own can be in it: secrets have to be found.
+fn in_other_hands(schema: &Json, origin: Origin, purpose: Purpose) -> Option<Compiled> {
+    fn separate(schema: &mut Json, is_ours: &mut bool) {
+        *is_ours |= schema.as_object().into_iter().flatten().any(|(key, _)| key.starts_with("x-tool-"));
+        for_each_subschema(schema, &mut |schema| separate(schema, is_ours));
+        for keyword in COMPOSITION {
+            schema.remove(keyword);
+        }
+    }
+    if !cfg!(feature = "jsonschema") || origin != Origin::Written {
+        return None;
+    }
+    let mut apart = schema.clone();
+    let mut is_ours = false;
+    separate(&mut apart, &mut is_ours);
+    if is_ours || apart == *schema {
+        return None;
+    }
+    let mut compiled = compile(&apart, origin, purpose);
+    compiled.foreign.push(String::new());
+    compiled.issues.is_empty().then_some(compiled)
 }
 
 impl Built {
@@ -391,7 +424,7 @@ fn settle_within(schema: &mut Json, definitions: &Json) {
             }
         }
     }
-    crate::schema::for_each_subschema(schema, &mut |inner| settle_within(inner, definitions));
+    for_each_subschema(schema, &mut |inner| settle_within(inner, definitions));
 }
 
 /// Is the type's own bound the looser one?

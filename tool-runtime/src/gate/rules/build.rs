@@ -26,6 +26,7 @@ pub(super) fn build(
     rules: &[Rule],
     base: Option<&Sited<String>>,
     registry: &Registry,
+    mut absent: Option<&mut Vec<Fault>>,
 ) -> Result<HashMap<Box<str>, ForTool>, Vec<Fault>> {
     let mut faults = Vec::new();
     let base = base.map(|base| match absolute(&base.value) {
@@ -41,7 +42,14 @@ pub(super) fn build(
     let mut tools: HashMap<Box<str>, ForTool> =
         registry.iter().map(|tool| (tool.name().into(), ForTool::new(tool))).collect();
     for (position, rule) in rules.iter().enumerate() {
-        let mut builder = Builder { position, rule, base: base.as_deref(), registry, faults: &mut faults };
+        let mut builder = Builder {
+            position,
+            rule,
+            base: base.as_deref(),
+            registry,
+            faults: &mut faults,
+            absent: absent.as_deref_mut(),
+        };
         for (tool, applied) in builder.rule() {
             if let Some(for_tool) = tools.get_mut(tool) {
                 for_tool.add(applied);
@@ -58,6 +66,8 @@ struct Builder<'a> {
     base: Option<&'a str>,
     registry: &'a Registry,
     faults: &'a mut Vec<Fault>,
+    /// Takes names that no tool has, where tools may come and go. Elsewhere they are faults.
+    absent: Option<&'a mut Vec<Fault>>,
 }
 
 /// A condition whose argument can be read.
@@ -77,6 +87,7 @@ impl<'a> Builder<'a> {
     fn rule(&mut self) -> Vec<(&'a str, Applied)> {
         let rule = self.rule;
         let tools = self.tools();
+        let all_absent = self.absent.is_some() && tools.is_empty();
         let reason = rule.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
         if reason.is_none() && rule.rank != Rank::Allow {
             self.fault(None, "needs a `reason`, which the model or a person reads");
@@ -89,6 +100,10 @@ impl<'a> Builder<'a> {
         }
         if rule.stray_absent {
             self.fault(None, "`absent` has to follow the condition that it is about");
+        }
+        if all_absent {
+            // What its conditions ask for nobody can tell yet.
+            return Vec::new();
         }
         let conditions: Vec<Option<Read<'a>>> = rule.conditions.iter().map(|draft| self.condition(draft)).collect();
         let tools: Vec<&HostTool> = tools
@@ -140,7 +155,11 @@ impl<'a> Builder<'a> {
             } else if !self.registry.iter().any(|tool| read.matches(tool.name())) {
                 let nearest = text::nearest(&pattern.value, self.registry.iter().map(HostTool::name));
                 let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-                self.fault(pattern.at, format!("tool \"{shown}\": no tool has such a name{meant}"));
+                let what = format!("tool \"{shown}\": no tool has such a name{meant}");
+                match &mut self.absent {
+                    Some(absent) => absent.push(Fault { rule: Some(self.position), at: pattern.at, what }),
+                    None => self.fault(pattern.at, what),
+                }
             }
             patterns.push(read);
         }

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::condition::{Absent, Asked, Comparison, Scalar, Test};
-use super::error::{At, Fault, RulesError, Sited};
+use super::error::{At, Fault, RuleFault, RulesError, Sited};
 use super::rule::{Draft, Hint, Rank, Rule};
 use super::{Inner, Rules, build};
 use crate::registry::Registry;
@@ -83,6 +83,21 @@ impl Rules {
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
     pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, RulesError> {
+        Self::read(text, registry, None)
+    }
+
+    /// As [`from_toml`](Self::from_toml), where tools come and go, as those of other servers do: a rule may name tools
+    /// that aren't there, and says nothing then. Gives also what would have been wrong for it: a name may be misspelt.
+    ///
+    /// # Errors
+    /// As those of [`from_toml`](Self::from_toml), but for names that no tool has.
+    pub fn from_toml_for_some(text: &str, registry: &Registry) -> Result<(Self, Vec<RuleFault>), RulesError> {
+        let mut absent = Vec::new();
+        let rules = Self::read(text, registry, Some(&mut absent))?;
+        Ok((rules, RulesError::new(absent, Some(text)).faults().cloned().collect()))
+    }
+
+    fn read(text: &str, registry: &Registry, absent: Option<&mut Vec<Fault>>) -> Result<Self, RulesError> {
         let (document, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             let fault = |error: toml::de::Error| Fault {
@@ -94,7 +109,7 @@ impl Rules {
         }
         let mut reader = Reader { rule: None, faults: Vec::new() };
         let (base, rules) = reader.document(document.get_ref());
-        let built = build::build(&rules, base.as_ref(), registry);
+        let built = build::build(&rules, base.as_ref(), registry, absent);
         let mut faults = reader.faults;
         match built {
             Ok(tools) if faults.is_empty() => Ok(Rules(Arc::new(Inner { tools, count: rules.len() }))),

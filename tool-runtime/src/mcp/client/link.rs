@@ -26,8 +26,16 @@ pub(super) type Streams = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite
 
 /// How a server is reached.
 pub(super) enum Way {
-    Command { program: std::ffi::OsString, arguments: Vec<std::ffi::OsString>, environment: Vec<(String, String)> },
-    Http { url: String, headers: HashMap<http::HeaderName, http::HeaderValue> },
+    Command {
+        program: std::ffi::OsString,
+        arguments: Vec<std::ffi::OsString>,
+        environment: Vec<(String, String)>,
+        bare: bool,
+    },
+    Http {
+        url: String,
+        headers: HashMap<http::HeaderName, http::HeaderValue>,
+    },
     Streams(Box<dyn Fn() -> BoxFuture<'static, io::Result<Streams>> + Send + Sync>),
 }
 
@@ -52,6 +60,9 @@ const MOST_PAGES: usize = 1_000;
 
 /// How long a connection has to last for the next one to be made at once.
 const LASTING: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end: it is asked first, told a while later, and killed after that.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// One server, and the connection to it, if there is one.
 pub(super) struct Link {
@@ -189,6 +200,14 @@ impl Link {
         let session = self.state.lock().await.session.take();
         if let Some(session) = session {
             session.connection.running.cancellation_token().cancel();
+            let ended = async {
+                while !session.peer().is_transport_closed() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            if tokio::time::timeout(ENDING, ended).await.is_err() {
+                tracing::warn!(target: "tool_runtime", server = self.name, "a server has not ended in time");
+            }
         }
     }
 
@@ -219,8 +238,11 @@ impl Link {
             ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None };
         let failed = |error: ClientInitializeError| format!("it could not be connected to: {error}");
         match &self.way {
-            Way::Command { program, arguments, environment } => {
+            Way::Command { program, arguments, environment, bare } => {
                 let mut command = tokio::process::Command::new(program);
+                if *bare {
+                    command.env_clear();
+                }
                 command.args(arguments).envs(environment.iter().map(|(key, value)| (key, value))).kill_on_drop(true);
                 let child = TokioChildProcess::new(command)
                     .map_err(|error| format!("`{}` could not be started: {error}", program.to_string_lossy()))?;

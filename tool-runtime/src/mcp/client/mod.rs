@@ -67,7 +67,10 @@ impl McpClient {
         arguments: impl IntoIterator<Item = A>,
     ) -> McpClientBuilder {
         let arguments = arguments.into_iter().map(Into::into).collect();
-        McpClientBuilder::new(name, Way::Command { program: program.into(), arguments, environment: Vec::new() })
+        McpClientBuilder::new(
+            name,
+            Way::Command { program: program.into(), arguments, environment: Vec::new(), bare: false },
+        )
     }
 
     /// A server at a URL. Only `http://`, unless the feature `mcp-tls` is on.
@@ -159,6 +162,16 @@ impl McpClientBuilder {
     pub fn env(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         match &mut self.way {
             Way::Command { environment, .. } => environment.push((key.into(), value.into())),
+            _ => self.wrong = Some("only a child process has an environment".to_owned()),
+        }
+        self
+    }
+
+    /// Gives a child process none of this process's environment: only what is [set](Self::env).
+    #[must_use]
+    pub fn without_env(mut self) -> Self {
+        match &mut self.way {
+            Way::Command { bare, .. } => *bare = true,
             _ => self.wrong = Some("only a child process has an environment".to_owned()),
         }
         self
