@@ -7,6 +7,10 @@ pub mod agent;
 pub mod gate;
 pub mod grounding;
 pub mod layers;
+#[cfg(feature = "mcp")]
+pub mod mcp_gate;
+#[cfg(feature = "mcp")]
+pub mod mcp_server;
 pub mod quickstart;
 pub mod replay;
 

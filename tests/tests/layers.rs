@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the top of the map down. `wire` and `harness` have rules of their own.
+/// From the top of the map down. `wire`, `harness` and `mcp` have rules of their own.
 const ORDER: [&str; 11] =
     ["schema", "document", "call", "tool", "registry", "gate", "checklist", "ledger", "events", "execute", "path"];
 
@@ -288,11 +288,13 @@ fn forbids(from: &str, to: &str) -> Option<String> {
     match (from, to) {
         (_, "__private") => Some("only generated code names `__private`".to_owned()),
         ("__private", _) => None,
-        (_, "harness") => Some("nobody knows `harness`".to_owned()),
+        (_, "mcp") => Some("nobody knows `mcp`".to_owned()),
+        ("mcp", to) if ["wire", "harness"].contains(&to) || place(to).is_some() => None,
+        (_, "harness") => Some("only `mcp` may know `harness`".to_owned()),
         ("wire", to) if OF_WIRE.contains(&to) => None,
         ("wire", _) => Some("`wire` reaches `schema` and `call` alone".to_owned()),
         ("harness", to) if to == "wire" || place(to).is_some() => None,
-        (_, "wire") => Some("only `harness` may know `wire`".to_owned()),
+        (_, "wire") => Some("only `harness` and `mcp` may know `wire`".to_owned()),
         (from, to) => match (place(from), place(to)) {
             (Some(from), Some(to)) if to < from => None,
             (Some(_), Some(_)) => Some(format!("`{to}` stands below `{from}`, which knows only those above it")),
@@ -346,7 +348,7 @@ fn the_map_names_every_module_in_order() {
         (!["module", "---", ""].contains(&cell.as_str()) && !cell.starts_with('-')).then_some(cell)
     };
     let map: Vec<String> = lib.lines().filter_map(of_row).collect();
-    assert_eq!(map, [&ORDER[..], &["wire", "harness"]].concat());
+    assert_eq!(map, [&ORDER[..], &["wire", "harness", "mcp"]].concat());
     let declared: BTreeSet<&str> = lib
         .lines()
         .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
@@ -383,6 +385,7 @@ fn a_planted_import_is_found() {
         ("execute/planted.rs", "fn f(c: char) -> bool { c == '\"' || crate::path::Loaded::new().has(\"\") }", 1),
         ("path/planted.rs", "use crate::harness::Harness;", 1),
         ("path/planted.rs", "use crate::wire::openai_chat;", 1),
+        ("harness/planted.rs", "use crate::mcp::McpServer;", 1),
         ("registry/planted.rs", "use crate::HostTool;", 1),
         ("registry/planted.rs", "use crate::*;", 1),
         ("registry/planted.rs", "use crate::__private::Tool;", 1),
@@ -415,6 +418,7 @@ fn what_is_allowed_passes() {
         ("schema/planted.rs", "const X: &str = \"crate::tool::HostTool\"; const Y: &str = r#\"crate::\"tool\"#;"),
         ("schema/json/planted.rs", "use super::super::digest::Digest; pub(in crate::schema) fn f<'a>(_: &'a str) {}"),
         ("harness.rs", "use crate::path::Permit; use crate::wire::openai_chat;"),
+        ("mcp/planted.rs", "use crate::harness::Harness; use crate::wire::Value;"),
         ("wire/planted.rs", "use crate::call::ToolCall; use super::openai_chat;"),
         ("path/planted.rs", "use crate::execute::Ended; mod tests { use super::super::permit::Permit; }"),
         ("gate/planted.rs", "mod tests { use super::*; mod deep { use super::super::*; } } use super::policy;"),

@@ -50,6 +50,7 @@
 //! | [`path`] | the path of one call, a stage a file |
 //! | [`wire`] | providers' formats; reaches `schema` and `call` alone |
 //! | `harness` | the stages put together |
+//! | `mcp` | tools served to MCP clients, and MCP servers' tools brought through the gate |
 
 mod call;
 mod checklist;
@@ -59,6 +60,8 @@ mod execute;
 mod gate;
 mod harness;
 mod ledger;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod path;
 mod registry;
 mod schema;
@@ -104,9 +107,9 @@ pub use schema::{
     Segment, ToolSchema,
 };
 pub use tool::{
-    CallContext, Card, CardData, CardDataError, CodedError, DynamicTool, DynamicToolBuilder, DynamicToolError, Final,
-    Hints, HostOnly, HostOwned, HostState, HostTool, HostValue, Label, LabelKind, ModelArg, ModelError, ModelOutput,
-    Progress, Secret, StoredResult, SubCallError, Tool,
+    CallContext, Card, CardData, CardDataError, CodedError, DynamicOutput, DynamicTool, DynamicToolBuilder,
+    DynamicToolError, Final, Hints, HostOnly, HostOwned, HostState, HostTool, HostValue, Label, LabelKind, ModelArg,
+    ModelError, ModelOutput, Progress, Secret, StoredResult, SubCallError, Tool,
 };
 pub use tool_macros::{tool, tool_type, toolset};
 

@@ -910,3 +910,15 @@ fn fifty_rules_cost_little() {
     // A machine under load is slow too: a bound that only a mistake goes beyond.
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn rules_for_tools_that_come_and_go_may_name_some_that_are_not_there() {
+    let registry = Registry::builder().build().expect("an empty registry");
+    let rules = "[[rule]]\ndecision = \"deny\"\ntool = \"later_*\"\nreason = \"no\"\n\n[[rule.when]]\nargument = \"path\"\nunder = \"/w\"\n";
+    assert!(Rules::from_toml(rules, &registry).is_err());
+    let (_, absent) = Rules::from_toml_for_some(rules, &registry).expect("rules");
+    assert_eq!(absent[0].to_string(), "line 3, column 8: rule 1: tool \"later_*\": no tool has such a name");
+    // What is wrong in itself is wrong.
+    assert!(Rules::from_toml_for_some(&rules.replace("reason", "reasom"), &registry).is_err());
+    assert!(Rules::from_toml_for_some(&rules.replace("later_*", "später"), &registry).is_err());
+}

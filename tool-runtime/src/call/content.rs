@@ -31,6 +31,14 @@ pub enum Block {
         /// Its bytes in Base64 (RFC 4648).
         base64: Arc<str>,
     },
+    /// A block that only one protocol has a word for, such as MCP's audio and embedded resources. Where it has none, the
+    /// text is read.
+    Embedded {
+        /// What is read of it elsewhere.
+        text: Arc<str>,
+        /// The block as the protocol has it: a JSON object with a `type`.
+        json: Arc<str>,
+    },
 }
 
 impl Content {
@@ -71,6 +79,7 @@ impl Content {
             .map(|block| match block {
                 Block::Text(text) => text.to_string(),
                 Block::Image { media_type, .. } => format!("[{media_type}]"),
+                Block::Embedded { text, .. } => text.to_string(),
             })
             .collect();
         lines.join("\n")
@@ -137,6 +146,13 @@ impl Serialize for Block {
                 fields.serialize_field("type", "image")?;
                 fields.serialize_field("media_type", &**media_type)?;
                 fields.serialize_field("data", &**base64)?;
+                fields.end()
+            }
+            Block::Embedded { text, json } => {
+                let mut fields = serializer.serialize_struct("Block", 3)?;
+                fields.serialize_field("type", "embedded")?;
+                fields.serialize_field("text", &**text)?;
+                fields.serialize_field("block", &**json)?;
                 fields.end()
             }
         }

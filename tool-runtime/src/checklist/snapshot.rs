@@ -83,7 +83,7 @@ impl Snapshot {
                 let (read, wrong) = of_tools(&pattern.value, registry);
                 snapshot.off.extend(read);
                 if let Some(wrong) = wrong {
-                    note(None, pattern.at, wrong);
+                    note(None, pattern.at, wrong.what);
                 }
             }
             for line in lines {
@@ -93,7 +93,7 @@ impl Snapshot {
                     let (read, wrong) = of_tools(&pattern.value, registry);
                     tools.extend(read);
                     if let Some(wrong) = wrong {
-                        note(entry, pattern.at, wrong);
+                        note(entry, pattern.at, wrong.what);
                     }
                 }
                 let mut changes = Vec::new();

@@ -168,7 +168,7 @@ impl RulesBuilder {
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
     pub fn build(self, registry: &Registry) -> Result<Rules, RulesError> {
-        match build::build(&self.rules, self.base.as_ref(), registry) {
+        match build::build(&self.rules, self.base.as_ref(), registry, None) {
             Ok(tools) => Ok(Rules(Arc::new(Inner { tools, count: self.rules.len() }))),
             Err(faults) => Err(RulesError::new(faults, None)),
         }

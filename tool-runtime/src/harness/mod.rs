@@ -191,6 +191,20 @@ impl Harness {
         self.execution(|execution| execution.max_abandoned(bodies))
     }
 
+    /// Sets who is asked, given who was to be until now.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn ask_through(mut self, by: impl FnOnce(Option<Arc<dyn Approver>>) -> Arc<dyn Approver>) -> Self {
+        let parts = self.parts();
+        parts.approver = Some(by(parts.approver.take()));
+        self
+    }
+
+    /// Which deferred tools this conversation has loaded.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn loaded_tools(&self) -> &Loaded {
+        &self.0.loaded
+    }
+
     /// The tools.
     pub fn registry(&self) -> &Registry {
         &self.0.registry

@@ -183,6 +183,7 @@ fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
     let size = |block: &Block| match block {
         Block::Text(text) => text.len(),
         Block::Image { base64, .. } => base64.len(),
+        Block::Embedded { text, json } => text.len() + json.len(),
     };
     let mut behind: usize = content.iter().map(size).sum();
     if behind <= cap {
@@ -203,7 +204,9 @@ fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
         let cut = match block {
             Block::Text(text) => cut_text(text, behind, room, handle),
             // Half an image is none.
-            Block::Image { .. } => text::head(mark(size + behind, handle).trim(), room).to_owned(),
+            Block::Image { .. } | Block::Embedded { .. } => {
+                text::head(mark(size + behind, handle).trim(), room).to_owned()
+            }
         };
         blocks.push(Block::Text(cut.into()));
         break;

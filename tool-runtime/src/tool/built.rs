@@ -12,7 +12,7 @@ use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::quick::Expected;
 use crate::schema::{
     Compiled, Digest, Graph, Issue, JsonPath, MAX_DEPTH, Origin, Problems, Purpose, Reached, Said, Segment, Step,
-    ToolSchema, Unreached, Walked, compile, hints, normalise, shown,
+    ToolSchema, Unreached, Walked, compile, for_each_subschema, hints, normalise, shown,
 };
 
 /// A definition's schemas, built once: what is shown, and what is enforced.
@@ -46,7 +46,13 @@ impl Enforced {
         place: &str,
         issues: &mut Vec<Issue>,
     ) -> Self {
-        let Compiled { graph, foreign, issues: found } = compile(schema, origin, purpose);
+        let mut compiled = compile(schema, origin, purpose);
+        if !compiled.issues.is_empty()
+            && let Some(wider) = in_other_hands(schema, origin, purpose)
+        {
+            compiled = wider;
+        }
+        let Compiled { graph, foreign, issues: found } = compiled;
         let mut note = |issue: Issue| {
             issues.push(Issue { pointer: format!("{place}{}", issue.pointer), what: issue.what });
         };
@@ -74,6 +80,33 @@ impl Enforced {
     }
 }
 
+/// The keywords by which a schema is put together from others.
+const COMPOSITION: [&str; 7] = ["oneOf", "anyOf", "allOf", "not", "if", "then", "else"];
+
+/// What somebody wrote, and the walker can't tell apart alone: it is walked as far as it isn't put together from others,
+/// and the `jsonschema` crate judges the whole. Nothing that is the host's own can be in it: secrets have to be found.
+fn in_other_hands(schema: &Json, origin: Origin, purpose: Purpose) -> Option<Compiled> {
+    fn separate(schema: &mut Json, is_ours: &mut bool) {
+        *is_ours |= schema.as_object().into_iter().flatten().any(|(key, _)| key.starts_with("x-tool-"));
+        for_each_subschema(schema, &mut |schema| separate(schema, is_ours));
+        for keyword in COMPOSITION {
+            schema.remove(keyword);
+        }
+    }
+    if !cfg!(feature = "jsonschema") || origin != Origin::Written {
+        return None;
+    }
+    let mut apart = schema.clone();
+    let mut is_ours = false;
+    separate(&mut apart, &mut is_ours);
+    if is_ours || apart == *schema {
+        return None;
+    }
+    let mut compiled = compile(&apart, origin, purpose);
+    compiled.foreign.push(String::new());
+    compiled.issues.is_empty().then_some(compiled)
+}
+
 impl Built {
     pub(super) fn from_definition(definition: &'static Definition) -> Self {
         let mut generator = SchemaSettings::draft2020_12()
@@ -91,7 +124,7 @@ impl Built {
         add_definitions(&mut parameters, &mut generator);
         normalise(&mut parameters);
         settle_constraints(&mut parameters);
-        check_root(&mut parameters, &mut issues);
+        check_root(&mut parameters, Root::Plain, &mut issues);
 
         let mut generator = SchemaSettings::draft2020_12()
             .for_serialize()
@@ -124,10 +157,11 @@ impl Built {
         parameters: &Json,
         output: &Json,
         deferred: bool,
+        root: Root,
     ) -> Self {
         let mut issues = Vec::new();
         let mut parameters = parameters.clone();
-        check_root(&mut parameters, &mut issues);
+        check_root(&mut parameters, root, &mut issues);
         Self::assemble(name, description, &parameters, output, deferred, Origin::Written, issues)
     }
 
@@ -311,8 +345,16 @@ fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {
     }
 }
 
-/// Models' APIs take an object with `properties` at the root and nothing else.
-fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
+/// What the root of the parameters may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root {
+    /// An object with `properties` and nothing else, as models' APIs take it.
+    Plain,
+    /// Any object. What a provider is shown of it is wider.
+    Composed,
+}
+
+fn check_root(schema: &mut Json, root: Root, issues: &mut Vec<Issue>) {
     let mut refuse = |what: &str| {
         issues.push(Issue { pointer: "parameters".into(), what: what.to_owned() });
     };
@@ -321,7 +363,7 @@ fn check_root(schema: &mut Json, issues: &mut Vec<Issue>) {
         return;
     }
     for keyword in ["oneOf", "anyOf", "allOf", "$ref", "not", "if", "enum", "const"] {
-        if schema.get(keyword).is_some() {
+        if root == Root::Plain && schema.get(keyword).is_some() {
             refuse(&format!(
                 "the root has `{keyword}`, which no provider takes there: put the part that varies under a property of its own"
             ));
@@ -435,7 +477,7 @@ fn settle_within(schema: &mut Json, definitions: &Json) {
             }
         }
     }
-    crate::schema::for_each_subschema(schema, &mut |inner| settle_within(inner, definitions));
+    for_each_subschema(schema, &mut |inner| settle_within(inner, definitions));
 }
 
 /// Is the type's own bound the looser one?

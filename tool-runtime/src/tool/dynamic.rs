@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::HostTool;
-use super::built::Built;
+use super::built::{Built, Root};
 use super::context::CallContext;
 use super::definition::{Body, Hints, RunFuture};
 use super::output::{BodyError, BodyResult, Reply, Written, reply};
+use crate::call::Content;
 use crate::schema::json::{Json, SyntaxError};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A tool that isn't known at compile time: made from a JSON Schema and a closure, and run on the
 /// same path as every other.
@@ -42,6 +45,7 @@ impl DynamicTool {
             parameters: None,
             output: None,
             deferred: false,
+            root: Root::Plain,
             timeout: None,
             hints: Hints::default(),
             concurrency_safe: false,
@@ -65,6 +69,7 @@ pub struct DynamicToolBuilder {
     parameters: Option<String>,
     output: Option<String>,
     deferred: bool,
+    root: Root,
     timeout: Option<Duration>,
     hints: Hints,
     concurrency_safe: bool,
@@ -77,6 +82,14 @@ impl DynamicToolBuilder {
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<String>) -> Self {
         self.parameters = Some(schema.into());
+        self
+    }
+
+    /// Its parameters may be composed at the root (`oneOf`, `allOf`, `if`, …), as those of other people's tools are. They
+    /// are enforced as they stand; a provider that takes none of this is shown something wider.
+    #[must_use]
+    pub fn composed_root(mut self) -> Self {
+        self.root = Root::Composed;
         self
     }
 
@@ -138,7 +151,22 @@ impl DynamicToolBuilder {
     pub fn run<F, B>(self, body: F) -> Result<HostTool, DynamicToolError>
     where
         F: Fn(String, CallContext) -> B + Send + Sync + 'static,
-        B: Future<Output = Result<String, Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+        B: Future<Output = Result<String, BoxError>> + Send + 'static,
+    {
+        self.run_shown(move |arguments, cx| {
+            let running = body(arguments, cx);
+            async move { running.await.map(DynamicOutput::new) }
+        })
+    }
+
+    /// As [`run`](Self::run), for a body that also says how a model is shown what it returns.
+    ///
+    /// # Errors
+    /// As those of [`run`](Self::run).
+    pub fn run_shown<F, B>(self, body: F) -> Result<HostTool, DynamicToolError>
+    where
+        F: Fn(String, CallContext) -> B + Send + Sync + 'static,
+        B: Future<Output = Result<DynamicOutput, BoxError>> + Send + 'static,
     {
         let error = |kind| Err(DynamicToolError { tool: self.name.clone(), kind });
         if !is_legal_name(&self.name) {
@@ -166,14 +194,20 @@ impl DynamicToolBuilder {
             return error(Kind::NoOutput);
         };
         let output = parse("output", output)?;
-        let built = Built::from_schemas(self.name, self.description, &parameters, &output, self.deferred);
+        let built = Built::from_schemas(self.name, self.description, &parameters, &output, self.deferred, self.root);
         let run = move |given: Body| -> RunFuture {
             let (arguments, cx) = given.open::<String>();
             let running = body(arguments, cx.clone());
             Box::pin(async move {
                 match running.await {
-                    Ok(text) => match Json::parse(&text) {
-                        Ok(value) => reply(&cx, Written::text(value.to_string()), None),
+                    Ok(DynamicOutput { value, shown }) => match Json::parse(&value) {
+                        Ok(value) => {
+                            let value = Written::text(value.to_string());
+                            match shown {
+                                None => reply(&cx, value, None),
+                                Some(shown) => reply(&cx, value, Some(&|| shown.clone())),
+                            }
+                        }
                         Err(error) => {
                             let refused =
                                 crate::call::ToolOutputError::new(cx.tool(), Default::default(), "it isn't JSON");
@@ -193,6 +227,27 @@ impl DynamicToolBuilder {
             reads: self.reads,
             writes: self.writes,
         }))
+    }
+}
+
+/// What the body of a [`DynamicTool`] returns: JSON, and how a model is shown it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DynamicOutput {
+    value: String,
+    shown: Option<Content>,
+}
+
+impl DynamicOutput {
+    /// A value as JSON text. A model reads text as it is, and everything else as JSON.
+    pub fn new(value: impl Into<String>) -> Self {
+        DynamicOutput { value: value.into(), shown: None }
+    }
+
+    /// Has a model shown this instead of the value.
+    #[must_use]
+    pub fn shown_as(mut self, content: impl Into<Content>) -> Self {
+        self.shown = Some(content.into());
+        self
     }
 }
 

@@ -25,7 +25,7 @@ pub use context::{CallContext, HostOwned, HostState, HostValue};
 pub(crate) use context::{Left, Lineage, SubCall, Surroundings};
 pub(crate) use definition::{Body, Run};
 pub use definition::{Hints, Label, LabelKind};
-pub use dynamic::{DynamicTool, DynamicToolBuilder, DynamicToolError};
+pub use dynamic::{DynamicOutput, DynamicTool, DynamicToolBuilder, DynamicToolError};
 pub(crate) use dynamic::{LEGAL_NAMES, is_legal_name};
 pub use family::{Progress, SubCallError};
 pub use host_tool::{HostTool, Tool};

@@ -24,7 +24,8 @@
     feature = "openai-responses",
     feature = "anthropic",
     feature = "gemini",
-    feature = "ollama"
+    feature = "ollama",
+    feature = "mcp"
 ))]
 mod common;
 
@@ -55,3 +56,6 @@ pub mod openai_responses;
     feature = "ollama"
 ))]
 pub use common::MessageError;
+
+#[cfg(feature = "mcp")]
+pub(crate) use common::{Fail, Value, names};

@@ -26,6 +26,7 @@ pub(super) fn build(
     rules: &[Rule],
     base: Option<&Sited<String>>,
     registry: &Registry,
+    mut absent: Option<&mut Vec<Fault>>,
 ) -> Result<HashMap<Box<str>, ForTool>, Vec<Fault>> {
     let mut faults = Vec::new();
     let base = base.map(|base| match absolute(&base.value) {
@@ -41,7 +42,14 @@ pub(super) fn build(
     let mut tools: HashMap<Box<str>, ForTool> =
         registry.iter().map(|tool| (tool.name().into(), ForTool::new(tool))).collect();
     for (position, rule) in rules.iter().enumerate() {
-        let mut builder = Builder { position, rule, base: base.as_deref(), registry, faults: &mut faults };
+        let mut builder = Builder {
+            position,
+            rule,
+            base: base.as_deref(),
+            registry,
+            faults: &mut faults,
+            absent: absent.as_deref_mut(),
+        };
         for (tool, applied) in builder.rule() {
             if let Some(for_tool) = tools.get_mut(tool) {
                 for_tool.add(applied);
@@ -51,22 +59,32 @@ pub(super) fn build(
     if faults.is_empty() { Ok(tools) } else { Err(faults) }
 }
 
+/// What is wrong with a pattern of tools' names.
+#[derive(Debug)]
+pub(crate) struct WrongPattern {
+    pub(crate) what: String,
+    /// Nothing but that no tool has such a name.
+    pub(crate) is_absent: bool,
+}
+
 /// A pattern of tools' names, as far as it is one, and what is wrong with it.
-pub(crate) fn of_tools(pattern: &str, registry: &Registry) -> (Option<Pattern>, Option<String>) {
+pub(crate) fn of_tools(pattern: &str, registry: &Registry) -> (Option<Pattern>, Option<WrongPattern>) {
     let shown = text::shown(pattern, 80);
     let read = match Pattern::new(pattern) {
         Ok(read) => read,
-        Err(wrong) => return (None, Some(format!("tool \"{shown}\": {wrong}"))),
+        Err(wrong) => {
+            return (None, Some(WrongPattern { what: format!("tool \"{shown}\": {wrong}"), is_absent: false }));
+        }
     };
-    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
     let wrong = if let Some(illegal) = read.literals().flat_map(str::chars).find(illegal) {
         let code = u32::from(illegal);
-        let what = format!("no tool can have such a name: U+{code:04X} is no ASCII letter, digit, `_` or `-`");
-        Some(format!("tool \"{shown}\": {what}"))
+        let what = format!("no tool can have such a name: U+{code:04X} is no ASCII letter, digit, `_`, `-` or `.`");
+        Some(WrongPattern { what: format!("tool \"{shown}\": {what}"), is_absent: false })
     } else if !registry.iter().any(|tool| read.matches(tool.name())) {
         let nearest = text::nearest(pattern, registry.iter().map(HostTool::name));
         let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        Some(format!("tool \"{shown}\": no tool has such a name{meant}"))
+        Some(WrongPattern { what: format!("tool \"{shown}\": no tool has such a name{meant}"), is_absent: true })
     } else {
         None
     };
@@ -80,6 +98,8 @@ struct Builder<'a> {
     base: Option<&'a str>,
     registry: &'a Registry,
     faults: &'a mut Vec<Fault>,
+    /// Takes names that no tool has, where tools may come and go. Elsewhere they are faults.
+    absent: Option<&'a mut Vec<Fault>>,
 }
 
 /// A condition whose argument can be read.
@@ -99,6 +119,7 @@ impl<'a> Builder<'a> {
     fn rule(&mut self) -> Vec<(&'a str, Applied)> {
         let rule = self.rule;
         let tools = self.tools();
+        let all_absent = self.absent.is_some() && tools.is_empty();
         let reason = rule.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
         if reason.is_none() && rule.rank != Rank::Allow {
             self.fault(None, "needs a `reason`, which the model or a person reads");
@@ -111,6 +132,10 @@ impl<'a> Builder<'a> {
         }
         if rule.stray_absent {
             self.fault(None, "`absent` has to follow the condition that it is about");
+        }
+        if all_absent {
+            // What its conditions ask for nobody can tell yet.
+            return Vec::new();
         }
         let conditions: Vec<Option<Read<'a>>> = rule.conditions.iter().map(|draft| self.condition(draft)).collect();
         let tools: Vec<&HostTool> = tools
@@ -146,8 +171,12 @@ impl<'a> Builder<'a> {
         for pattern in &rule.tools {
             let (read, wrong) = of_tools(&pattern.value, self.registry);
             patterns.extend(read);
-            if let Some(wrong) = wrong {
-                self.fault(pattern.at, wrong);
+            match (wrong, &mut self.absent) {
+                (Some(wrong), Some(absent)) if wrong.is_absent => {
+                    absent.push(Fault { entry: Some(self.position), at: pattern.at, what: wrong.what });
+                }
+                (Some(wrong), _) => self.fault(pattern.at, wrong.what),
+                (None, _) => {}
             }
         }
         self.registry.iter().filter(|tool| patterns.iter().any(|pattern| pattern.matches(tool.name()))).collect()

@@ -6,7 +6,7 @@ use super::condition::{Absent, Asked, Comparison, Scalar, Test};
 use super::error::RulesError;
 use super::rule::{Draft, Hint, Rank, Rule};
 use super::{Inner, Rules, build};
-use crate::document::{self, At, Entry, Reader, Sited, Syntax, Table, Value, meant};
+use crate::document::{self, At, Entry, Fault, FileFault, Reader, Sited, Syntax, Table, Value, meant};
 use crate::registry::Registry;
 use crate::schema::text;
 
@@ -82,7 +82,19 @@ impl Rules {
     /// ```
     #[cfg(feature = "rules")]
     pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, RulesError> {
-        Rules::read(text, Syntax::Toml, registry)
+        Rules::read(text, Syntax::Toml, registry, None)
+    }
+
+    /// As [`from_toml`](Self::from_toml), where tools come and go, as those of other servers do: a rule may name tools
+    /// that aren't there, and says nothing then. Gives also what would have been wrong for it: a name may be misspelt.
+    ///
+    /// # Errors
+    /// As those of [`from_toml`](Self::from_toml), but for names that no tool has.
+    #[cfg(feature = "rules")]
+    pub fn from_toml_for_some(text: &str, registry: &Registry) -> Result<(Self, Vec<FileFault>), RulesError> {
+        let mut absent = Vec::new();
+        let rules = Self::read(text, Syntax::Toml, registry, Some(&mut absent))?;
+        Ok((rules, RulesError::new(absent, Some(text)).faults().cloned().collect()))
     }
 
     /// Reads rules from JSON: the same keys, with `"rule"` and `"when"` as arrays of objects.
@@ -98,14 +110,19 @@ impl Rules {
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
     pub fn from_json(text: &str, registry: &Registry) -> Result<Self, RulesError> {
-        Rules::read(text, Syntax::Json, registry)
+        Rules::read(text, Syntax::Json, registry, None)
     }
 
-    fn read(text: &str, syntax: Syntax, registry: &Registry) -> Result<Self, RulesError> {
+    fn read(
+        text: &str,
+        syntax: Syntax,
+        registry: &Registry,
+        absent: Option<&mut Vec<Fault>>,
+    ) -> Result<Self, RulesError> {
         let document = document::parse(text, syntax).map_err(|faults| RulesError::new(faults, Some(text)))?;
         let mut reader = Reader::default();
         let (base, rules) = reader.rules(&document);
-        let built = build::build(&rules, base.as_ref(), registry);
+        let built = build::build(&rules, base.as_ref(), registry, absent);
         let mut faults = reader.faults;
         match built {
             Ok(tools) if faults.is_empty() => Ok(Rules(Arc::new(Inner { tools, count: rules.len() }))),

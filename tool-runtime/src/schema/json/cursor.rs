@@ -441,7 +441,8 @@ impl<'a> Cursor<'a> {
         feature = "openai-responses",
         feature = "anthropic",
         feature = "gemini",
-        feature = "ollama"
+        feature = "ollama",
+        feature = "mcp"
     ))]
     pub(crate) fn around(text: &'a str, pos: usize) -> Self {
         Cursor { lone_surrogates: true, ..Self::at(text, pos) }
@@ -453,7 +454,8 @@ impl<'a> Cursor<'a> {
         feature = "openai-responses",
         feature = "anthropic",
         feature = "gemini",
-        feature = "ollama"
+        feature = "ollama",
+        feature = "mcp"
     ))]
     pub(crate) fn skip_any_depth(&mut self) -> Result<(), Fault> {
         // One entry a level: is it an object? No recursion, so no input can overflow the stack.

@@ -13,7 +13,7 @@ pub struct MessageError {
 
 /// What is wrong, while the format goes without saying.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::wire) enum Fail {
+pub(crate) enum Fail {
     Syntax { what: &'static str, line: usize, column: usize },
     Form(String),
     Reported(String),

@@ -5,7 +5,7 @@ use crate::call::RawArguments;
 /// Text that is put together from strings of JSON, still escaped. A character that was cut in two, as a provider may
 /// whose strings are UTF-16, is one again.
 #[derive(Clone, Default)]
-pub(in crate::wire) struct Gathered {
+pub(crate) struct Gathered {
     text: String,
     /// The first half of a character, of which the second may yet come.
     high: Option<u16>,

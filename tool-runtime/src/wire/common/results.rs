@@ -19,6 +19,7 @@ pub(in crate::wire) fn as_text(content: &Content) -> String {
         .map(|block| match block {
             Block::Text(text) => text.to_string(),
             Block::Image { media_type, .. } => stand_in(media_type),
+            Block::Embedded { text, .. } => text.to_string(),
         })
         .collect();
     lines.join("\n")
@@ -36,7 +37,7 @@ pub(in crate::wire) fn parts_of(
     of_image: impl Fn(&str, &str) -> Option<Json>,
 ) -> Vec<Json> {
     let part = |block: &Block| match block {
-        Block::Text(text) => (!text.is_empty()).then(|| of_text(text)),
+        Block::Text(text) | Block::Embedded { text, .. } => (!text.is_empty()).then(|| of_text(text)),
         Block::Image { media_type, base64 } => {
             Some(of_image(media_type, base64).unwrap_or_else(|| of_text(&stand_in(media_type))))
         }

@@ -5,12 +5,12 @@ use crate::schema::json::{Cursor, Fault, Key};
 /// A JSON value as it stands in a text that is known to be JSON. Nothing is copied, and nothing is read before it is
 /// asked for: arguments stay as they were sent, whatever is in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::wire) struct Value<'a>(&'a str);
+pub(crate) struct Value<'a>(&'a str);
 
 impl<'a> Value<'a> {
     /// # Errors
     /// If the text isn't one JSON value.
-    pub(in crate::wire) fn parse(text: &'a str) -> Result<Self, Fail> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Fail> {
         let mut cursor = Cursor::around(text, 0);
         let value = Self::read(&mut cursor);
         value.and_then(|value| cursor.finish().map(|()| value)).map_err(|Fault| {
@@ -18,6 +18,11 @@ impl<'a> Value<'a> {
             let (line, column) = error.line_column(text);
             Fail::Syntax { what: error.what, line, column }
         })
+    }
+
+    /// What begins as a value and may stop being JSON: its members and elements end there.
+    pub(crate) fn beginning(text: &'a str) -> Self {
+        Value(text)
     }
 
     fn read(cursor: &mut Cursor<'a>) -> Result<Self, Fault> {
@@ -28,7 +33,7 @@ impl<'a> Value<'a> {
     }
 
     /// The text itself.
-    pub(in crate::wire) fn raw(self) -> &'a str {
+    pub(crate) fn raw(self) -> &'a str {
         self.0
     }
 
@@ -36,15 +41,15 @@ impl<'a> Value<'a> {
         self.0.starts_with(with)
     }
 
-    pub(in crate::wire) fn is_object(self) -> bool {
+    pub(crate) fn is_object(self) -> bool {
         self.begins('{')
     }
 
-    pub(in crate::wire) fn is_array(self) -> bool {
+    pub(crate) fn is_array(self) -> bool {
         self.begins('[')
     }
 
-    pub(in crate::wire) fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         self.0 == "true"
     }
 
@@ -52,7 +57,7 @@ impl<'a> Value<'a> {
     ///
     /// # Errors
     /// If one of them is given twice: which one counts is not for us to say.
-    pub(in crate::wire) fn members<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'a>>; N], Fail> {
+    pub(crate) fn members<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'a>>; N], Fail> {
         let mut found = [None; N];
         for (key, value) in self.entries() {
             let Some(index) = names.iter().position(|name| names_it(&key, name)) else { continue };
@@ -64,7 +69,7 @@ impl<'a> Value<'a> {
     }
 
     /// All members; none, if this is no object.
-    pub(in crate::wire) fn entries(self) -> impl Iterator<Item = (Key<'a>, Value<'a>)> {
+    pub(crate) fn entries(self) -> impl Iterator<Item = (Key<'a>, Value<'a>)> {
         let mut cursor = self.is_object().then(|| Cursor::around(self.0, 1));
         let mut first = true;
         std::iter::from_fn(move || {
@@ -76,7 +81,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements; none, if this is no array.
-    pub(in crate::wire) fn elements(self) -> impl Iterator<Item = Value<'a>> {
+    pub(crate) fn elements(self) -> impl Iterator<Item = Value<'a>> {
         let mut cursor = self.is_array().then(|| Cursor::around(self.0, 1));
         let mut first = true;
         std::iter::from_fn(move || {
@@ -90,17 +95,17 @@ impl<'a> Value<'a> {
     }
 
     /// What stands between the quotes of a string.
-    pub(in crate::wire) fn escaped(self) -> Option<&'a str> {
+    pub(crate) fn escaped(self) -> Option<&'a str> {
         self.0.strip_prefix('"')?.strip_suffix('"')
     }
 
     /// The characters of a string.
-    pub(in crate::wire) fn text(self) -> Option<String> {
+    pub(crate) fn text(self) -> Option<String> {
         self.escaped().map(|_| self.gathered().into_text())
     }
 
     /// Is it this string?
-    pub(in crate::wire) fn is(self, word: &str) -> bool {
+    pub(crate) fn is(self, word: &str) -> bool {
         match self.escaped() {
             Some(raw) if !raw.contains('\\') => raw == word,
             Some(_) => self.text().as_deref() == Some(word),
@@ -108,12 +113,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(in crate::wire) fn as_index(self) -> Option<u64> {
+    pub(crate) fn as_index(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
     /// The characters of a string, or the text of any other value.
-    pub(in crate::wire) fn gathered(self) -> Gathered {
+    pub(crate) fn gathered(self) -> Gathered {
         let mut text = Gathered::default();
         match self.escaped() {
             Some(raw) => text.push_escaped(raw),
@@ -123,7 +128,7 @@ impl<'a> Value<'a> {
     }
 
     /// Arguments that came as text, or as the value itself.
-    pub(in crate::wire) fn arguments(self) -> RawArguments {
+    pub(crate) fn arguments(self) -> RawArguments {
         self.gathered().into_arguments()
     }
 }

@@ -51,7 +51,7 @@ mod dialect;
 pub(crate) mod gemini;
 mod inverse;
 mod merge;
-mod names;
+use super::common::names;
 mod normalise;
 #[cfg(feature = "ollama")]
 mod ollama;

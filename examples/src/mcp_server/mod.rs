@@ -1,0 +1,191 @@
+//! A server of a few tools, one of each kind.
+
+use std::error::Error;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use tool_runtime::mcp::{HttpOptions, McpServer};
+use tool_runtime::{
+    Block, CallContext, CallFacts, Content, Decision, DynamicOutput, DynamicTool, DynamicToolError, Harness, HostTool,
+    Registry, tool, tool_type,
+};
+
+/// The smallest PNG, and the smallest WAV.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+/// A sum.
+#[tool_type]
+#[derive(Debug)]
+pub struct Sum {
+    /// What comes out.
+    pub sum: i64,
+}
+
+/// Adds two integers.
+#[tool(host(inline, read_only, idempotent))]
+fn add(
+    /// The first.
+    a: i64,
+    /// The second.
+    b: i64,
+) -> Sum {
+    Sum { sum: a.saturating_add(b) }
+}
+
+/// Says the text again.
+#[tool(host(inline, read_only))]
+fn echo(
+    /// What to say.
+    text: String,
+) -> String {
+    text
+}
+
+/// Says how long it slept, or that it was woken.
+#[tool(host(concurrency_safe, read_only))]
+async fn sleep(
+    /// How long, in milliseconds.
+    #[arg(range = 0..=600_000)]
+    ms: u32,
+    #[host] cx: &CallContext,
+) -> String {
+    tokio::select! {
+        () = cx.token().cancelled() => "woken".to_owned(),
+        () = tokio::time::sleep(Duration::from_millis(ms.into())) => format!("slept {ms} ms"),
+    }
+}
+
+/// Ends the whole server, as a crash does.
+#[tool(host(destructive))]
+async fn crash() {
+    std::process::exit(70);
+}
+
+/// Returns a text.
+#[tool(host(inline, read_only))]
+fn test_simple_text() -> String {
+    "This is a simple text response for testing.".to_owned()
+}
+
+/// Fails.
+#[tool(host(inline, read_only))]
+fn test_error_handling() -> Result<String, String> {
+    Err("This tool intentionally returns an error for testing".to_owned())
+}
+
+/// Reports how far it is, three times.
+#[tool(host(concurrency_safe, read_only))]
+async fn test_tool_with_progress(#[host] cx: &CallContext) -> String {
+    for (step, done) in [0.0, 0.5, 1.0].into_iter().enumerate() {
+        cx.progress(&format!("Step {} of 3", step + 1), done);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    "done".to_owned()
+}
+
+/// Runs only after a person has said so.
+#[tool(host(inline))]
+fn test_elicitation(
+    /// What the person is shown.
+    message: String,
+) -> String {
+    format!("User response: accepted {message}")
+}
+
+/// Runs only after a person has said so.
+#[tool(host(inline))]
+fn test_input_required_result_elicitation() -> String {
+    "Hello! It was approved.".to_owned()
+}
+
+/// A tool whose result has these blocks.
+fn showing(name: &str, description: &str, blocks: Vec<Block>) -> Result<HostTool, DynamicToolError> {
+    let content = Content::blocks(blocks);
+    DynamicTool::builder(name, description).output("true").run_shown(move |_, _| {
+        let output = DynamicOutput::new("null").shown_as(content.clone());
+        async move { Ok(output) }
+    })
+}
+
+/// All tools.
+///
+/// # Errors
+/// If one can't be made.
+pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
+    let embedded =
+        |text: &str, json: serde_json::Value| Block::Embedded { text: text.into(), json: json.to_string().into() };
+    let image = || Block::Image { media_type: "image/png".into(), base64: PNG.into() };
+    let sound = embedded("[a sound]", json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"}));
+    let resource = |uri: &str, media_type: &str, text: &str| {
+        let resource = json!({"uri": uri, "mimeType": media_type, "text": text});
+        embedded(text, json!({"type": "resource", "resource": resource}))
+    };
+    let full = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}"##;
+    Ok(vec![
+        AddTool::host(),
+        EchoTool::host(),
+        SleepTool::host(),
+        CrashTool::host(),
+        TestSimpleTextTool::host(),
+        TestErrorHandlingTool::host(),
+        TestToolWithProgressTool::host(),
+        TestElicitationTool::host(),
+        TestInputRequiredResultElicitationTool::host(),
+        showing("test_image_content", "Returns an image.", vec![image()])?,
+        showing("test_audio_content", "Returns a sound.", vec![sound])?,
+        showing(
+            "test_embedded_resource",
+            "Returns a resource.",
+            vec![resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")],
+        )?,
+        showing(
+            "test_multiple_content_types",
+            "Returns a text, an image and a resource.",
+            vec![
+                Block::Text("Multiple content types test:".into()),
+                image(),
+                resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
+            ],
+        )?,
+        DynamicTool::builder("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features.")
+            .parameters(full)
+            .composed_root()
+            .output("true")
+            .run(|arguments, _| async move { Ok(arguments) })?,
+    ])
+}
+
+/// A server of all tools. Those that run only after a person has said so are asked about.
+///
+/// # Errors
+/// If one can't be made.
+pub fn server() -> Result<McpServer, Box<dyn Error>> {
+    let asks = |call: &CallFacts<'_>| match call.tool() {
+        "test_elicitation" | "test_input_required_result_elicitation" => Decision::ask("it says so"),
+        _ => Decision::Allow,
+    };
+    let harness =
+        Harness::new(Registry::builder().tools(tools()?).build()?, asks).ledger(tool_runtime::MemoryLedger::default());
+    Ok(McpServer::builder(harness).name("mcp_server").version(env!("CARGO_PKG_VERSION")).build()?)
+}
+
+/// Serves them.
+///
+/// # Errors
+/// If nothing can be served.
+pub fn run(address: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let server = server()?;
+        match address {
+            None => server.serve_stdio().await?,
+            Some(address) => server.serve_http(TcpListener::bind(address).await?, HttpOptions::new()).await?,
+        }
+        Ok(())
+    });
+    // A read of the standard input can't be stopped, and nobody waits for it.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    served
+}

@@ -1,0 +1,9 @@
+//! Tools served to MCP clients, and MCP servers' tools brought through the gate.
+
+mod asking;
+mod client;
+mod http;
+mod listing;
+mod servers;
+mod stdio;
+mod support;

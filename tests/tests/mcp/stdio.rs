@@ -1,0 +1,188 @@
+//! What a peer may write on a line.
+
+use serde_json::json;
+
+use crate::support::{RawClient, server, text};
+
+/// Each line, and how it has to be answered: the id, and the code of the error if it is one of the protocol.
+#[tokio::test]
+async fn i03_every_line_that_asks_is_answered_once_in_order() {
+    let mut client = RawClient::legacy(&server()).await;
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let lines = [
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":{deep}}}}}}}"#
+            ),
+            json!(1),
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"add","arguments":{"a":1e400,"b":1}}}"#
+                .into(),
+            json!(2),
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"text":"\ud800"}}}"#
+                .into(),
+            json!(3),
+            None,
+        ),
+        (r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"#.into(), json!(4), Some(-32700)),
+        (
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"add","arguments":[1]}}"#.into(),
+            json!(5),
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"add","arguments":"{\"a\":1,\"b\":"}}"#
+                .into(),
+            json!(6),
+            None,
+        ),
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{}"}}}}}}"#,
+                "x".repeat(17 << 20)
+            ),
+            json!(7),
+            Some(-32600),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"a":2,"b":3}}}"#
+                .into(),
+            json!(8),
+            None,
+        ),
+        ("nothing of the kind".into(), json!(null), Some(-32700)),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","requestState":7}}"#.into(),
+            json!(9),
+            Some(-32602),
+        ),
+        (r#"{"jsonrpc":"2.0","id":10,"method":"no/such"}"#.into(), json!(10), Some(-32601)),
+    ];
+    for (line, id, code) in &lines {
+        client.send(line).await;
+        let answer = client.next().await;
+        let shown = &line[..line.len().min(120)];
+        assert_eq!(answer["id"], *id, "{shown}: {answer}");
+        assert_eq!(answer["error"]["code"].as_i64(), *code, "{shown}: {answer}");
+        if code.is_none() {
+            // The model is to read what is wrong: B51.
+            assert_eq!(answer["result"]["isError"], true, "{shown}: {answer}");
+        }
+    }
+    client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":11,\"method\":\"tools/call\",\"x\":\"\xff\"}").await;
+    let answer = client.next().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(11), &json!(-32700)));
+    // Whole numbers with a point, and the object as text, are taken as everywhere.
+    for (id, taken) in (12..).zip([r#"{"a": 2, "b": 40.0}"#, r#""{\"a\":2,\"b\":40}""#]) {
+        client.call(id, "add", taken).await;
+        assert_eq!(client.next().await["result"]["structuredContent"], json!({"sum": 42}));
+    }
+    client.end().await;
+}
+
+#[tokio::test]
+async fn b44_numbers_reach_tools_as_they_were_sent() {
+    let registry = tool_runtime::Registry::builder()
+        .tool(
+            tool_runtime::DynamicTool::builder("same", "Says its arguments again.")
+                .parameters(r#"{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}"#)
+                .output("true")
+                .run(|arguments, _| async move { Ok(arguments) })
+                .expect("a tool"),
+        )
+        .build()
+        .expect("a registry");
+    let harness = tool_runtime::Harness::new(registry, tool_runtime::AllowAll);
+    let server = tool_runtime::mcp::McpServer::builder(harness).build().expect("a server");
+    let mut client = RawClient::legacy(&server).await;
+    let numbers =
+        ["9007199254740993", "18446744073709551616", "0.1", "48.858370000000001", "5e-324", "1.7976931348623157e308"];
+    for (id, number) in (1..).zip(numbers) {
+        client.call(id, "same", &format!(r#"{{"n":{number}}}"#)).await;
+        let answer = client.next().await;
+        let said: &str = text(&answer);
+        let said = said.strip_prefix(r#"{"n":"#).and_then(|rest| rest.strip_suffix('}')).expect(said);
+        let same = said == number
+            || (!number.bytes().all(|b| b.is_ascii_digit()) && said.parse::<f64>() == number.parse::<f64>());
+        assert!(same, "{number}: {said}");
+    }
+    client.end().await;
+}
+
+#[tokio::test]
+async fn requests_of_one_id_at_a_time_are_answered_each() {
+    let mut client = RawClient::legacy(&server()).await;
+    client.call(1, "forever", "{}").await;
+    client.call(1, "add", r#"{"a":1,"b":2}"#).await;
+    let refused = client.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)), "{refused}");
+    // Once it is cancelled nobody waits for it.
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#).await;
+    client.call(2, "add", r#"{"a":1,"b":2}"#).await;
+    let answer = client.next().await;
+    assert_eq!((&answer["id"], &answer["result"]["structuredContent"]["sum"]), (&json!(2), &json!(3)), "{answer}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn b51_what_a_model_can_mend_it_reads_and_an_unknown_tool_is_the_protocols() {
+    let mut client = RawClient::legacy(&server()).await;
+    for (id, (name, arguments, says)) in (1..).zip([
+        ("add", r#"{"a":1}"#, "`b`"),
+        ("add", r#"{"a":"one","b":2}"#, "expected integer"),
+        ("fail", "{}", "it was not to be"),
+    ]) {
+        client.call(id, name, arguments).await;
+        let answer = client.next().await;
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(text(&answer).contains(says), "{answer}");
+    }
+    client.call(8, "explode", "{}").await;
+    let answer = client.next().await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(!answer.to_string().contains("4711"), "{answer}");
+    client.call(9, "ad", "{}").await;
+    let answer = client.next().await;
+    assert_eq!(answer["error"]["code"], -32602);
+    assert!(answer["error"]["message"].as_str().is_some_and(|said| said.contains("`add`")), "{answer}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn progress_comes_in_order_and_none_after_the_result() {
+    let mut client = RawClient::legacy(&server()).await;
+    client
+        .send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","arguments":{"to":10},"_meta":{"progressToken":"t"}}}"#)
+        .await;
+    let mut reported = Vec::new();
+    loop {
+        let message = client.next().await;
+        if message["id"] == 1 {
+            assert_eq!(text(&message), "10");
+            break;
+        }
+        assert_eq!(message["params"]["progressToken"], "t");
+        reported.push(message["params"]["progress"].as_f64().expect("a number"));
+    }
+    assert_eq!(reported.len(), 10);
+    assert!(reported.is_sorted_by(|a, b| a < b), "{reported:?}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn blocks_of_all_kinds_reach_the_client() {
+    let mut client = RawClient::legacy(&server()).await;
+    client.call(1, "picture", "{}").await;
+    let answer = client.next().await;
+    let content = &answer["result"]["content"];
+    assert_eq!(content[0], json!({"type": "text", "text": "a dot"}));
+    assert_eq!(content[1], json!({"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}));
+    assert_eq!(content[2], json!({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}));
+    assert_eq!(answer["result"].get("structuredContent"), None);
+    client.end().await;
+}

@@ -1,0 +1,166 @@
+//! One call of a remote tool.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ContentBlock,
+    JsonObject, RequestId, ResourceContents, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+
+use super::link::Link;
+use crate::call::{Block, Content};
+use crate::schema::json::Json;
+use crate::schema::{Digest, text};
+use crate::tool::{CallContext, CodedError, DynamicOutput};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Which tool of which server, as it was when it was imported.
+pub(super) struct Target {
+    pub(super) link: Arc<Link>,
+    pub(super) tool: String,
+    pub(super) digest: Digest,
+    pub(super) has_output: bool,
+}
+
+/// Why a remote tool gave no result. The codes are for the host.
+fn failed(code: &'static str, what: impl fmt::Display) -> BoxError {
+    Box::new(CodedError::new(code, what.to_string()))
+}
+
+impl Target {
+    /// Sends the call once, whatever comes of it.
+    pub(super) async fn call(&self, arguments: String, cx: CallContext) -> Result<DynamicOutput, BoxError> {
+        let server = text::shown(&self.link.name, 80);
+        let arguments = exactly(&arguments).ok_or_else(|| {
+            failed("not_exact", "A number of the arguments can't be sent to the server as it is. Nothing was sent.")
+        })?;
+        let session = self.link.session().await.map_err(|down| {
+            failed("server_down", format!("The server `{server}` can't be called: {down}. Nothing was sent."))
+        })?;
+        match session.digest(&self.tool) {
+            Some(digest) if *digest == self.digest => {}
+            now => {
+                let what = if now.is_some() { "has changed its definition of" } else { "no longer has" };
+                let what = format!("The server `{server}` {what} this tool since it was looked at. Nothing was sent.");
+                return Err(failed("definition_changed", what));
+            }
+        }
+        let peer = session.peer();
+        let params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let gone = |error: &ServiceError| {
+            tracing::debug!(target: "tool_runtime", server = self.link.name, %error, "a call of a remote tool failed");
+            let what = format!("The server `{server}` ended before it answered. The call may have had its effects.");
+            failed("server_gone", what)
+        };
+        let mut handle = peer
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await
+            .map_err(|error| gone(&error))?;
+        let _listening = session.reports().listen(handle.progress_token.clone(), &cx);
+        let mut unanswered = Unanswered { peer: peer.clone(), id: Some(handle.id.clone()) };
+        let response = tokio::select! {
+            response = &mut handle.rx => response,
+            // Dropped with this, the server is told.
+            () = cx.token().cancelled() => {
+                return Err(failed("cancelled", format!("The call of the server `{server}` was cancelled.")));
+            }
+        };
+        unanswered.id = None;
+        match response.unwrap_or(Err(ServiceError::TransportClosed)) {
+            Ok(ServerResult::CallToolResult(result)) => self.output(result),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                let what = format!(
+                    "The server `{server}` asks for something that nobody here can give, and did not run the call."
+                );
+                Err(failed("input_required", what))
+            }
+            Ok(_) => {
+                Err(failed("server_error", format!("The server `{server}` answered something else than a result.")))
+            }
+            Err(ServiceError::McpError(error)) => {
+                let what = format!("The server `{server}` refused the call: {}", text::visible(&error.message, 1_000));
+                Err(failed("server_error", what))
+            }
+            Err(error) => Err(gone(&error)),
+        }
+    }
+
+    /// What a model reads of a result, and what is checked of it.
+    fn output(&self, result: CallToolResult) -> Result<DynamicOutput, BoxError> {
+        let content = Content::blocks(result.content.iter().map(block));
+        if result.is_error == Some(true) {
+            let text = content.to_text();
+            let said =
+                if text.trim().is_empty() { "The tool failed, and said nothing about it.".to_owned() } else { text };
+            return Err(failed("tool_error", said));
+        }
+        let value = match (&result.structured_content, self.has_output) {
+            (Some(value), _) => Json::from_value(value).to_string(),
+            // It promised one: what is missing is refused by its schema.
+            (None, true) => "null".to_owned(),
+            (None, false) => Json::string(content.to_text()).to_string(),
+        };
+        let output = DynamicOutput::new(value);
+        Ok(if content.is_empty() && result.structured_content.is_some() { output } else { output.shown_as(content) })
+    }
+}
+
+/// The accepted arguments as `rmcp` sends them, if they are the same then.
+fn exactly(arguments: &str) -> Option<JsonObject> {
+    let sent: JsonObject = serde_json::from_str(arguments).ok()?;
+    let accepted = Json::parse(arguments).ok()?;
+    let again = Json::from_value(&serde_json::Value::Object(sent.clone()));
+    (Digest::of(&accepted) == Digest::of(&again)).then_some(sent)
+}
+
+/// A request whose answer nobody has yet. If nobody waits for it any more, the server is told.
+struct Unanswered {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let peer = self.peer.clone();
+        let reason = "nobody waits for the result any more".to_owned();
+        let param = CancelledNotificationParam::new(Some(id), Some(reason));
+        runtime.spawn(async move {
+            if let Err(error) = peer.notify_cancelled(param).await {
+                tracing::debug!(target: "tool_runtime", %error, "a server can't be told of a cancelled call");
+            }
+        });
+    }
+}
+
+/// A block as a model reads it. What there is no word for here keeps the server's form beside its text.
+fn block(block: &ContentBlock) -> Block {
+    let embedded = |said: String| {
+        let json = serde_json::to_string(block).unwrap_or_default();
+        Block::Embedded { text: said.into(), json: json.into() }
+    };
+    match block {
+        ContentBlock::Text(text) if text.annotations.is_none() && text.meta.is_none() => {
+            Block::Text(text.text.as_str().into())
+        }
+        ContentBlock::Text(text) => embedded(text.text.clone()),
+        ContentBlock::Image(image) if image.annotations.is_none() && image.meta.is_none() => {
+            Block::Image { media_type: image.mime_type.as_str().into(), base64: image.data.as_str().into() }
+        }
+        ContentBlock::Image(image) => embedded(format!("[an image ({})]", text::shown(&image.mime_type, 64))),
+        ContentBlock::Audio(audio) => embedded(format!("[a sound ({})]", text::shown(&audio.mime_type, 64))),
+        ContentBlock::Resource(resource) => embedded(match &resource.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.clone(),
+            ResourceContents::BlobResourceContents { uri, .. } => format!("[a resource ({})]", text::shown(uri, 500)),
+            _ => "[a resource]".to_owned(),
+        }),
+        ContentBlock::ResourceLink(link) => embedded(format!("[a resource ({})]", text::shown(&link.uri, 500))),
+        _ => embedded("[something that can't be shown]".to_owned()),
+    }
+}

@@ -1,0 +1,303 @@
+//! A connection that comes back.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rmcp::RoleClient;
+use rmcp::model::{PaginatedRequestParams, ProtocolVersion, Tool};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::TokioChildProcess;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Mutex, watch};
+
+use super::side::{Reports, Side};
+use crate::BoxFuture;
+use crate::schema::Digest;
+use crate::schema::json::Json;
+
+/// The two directions of a connection.
+pub(super) type Streams = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
+
+/// How a server is reached.
+pub(super) enum Way {
+    Command {
+        program: std::ffi::OsString,
+        arguments: Vec<std::ffi::OsString>,
+        environment: Vec<(String, String)>,
+        bare: bool,
+    },
+    Http {
+        url: String,
+        headers: HashMap<http::HeaderName, http::HeaderValue>,
+    },
+    Streams(Box<dyn Fn() -> BoxFuture<'static, io::Result<Streams>> + Send + Sync>),
+}
+
+/// What bounds a connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// How long connecting and listing may take.
+    pub(super) connect: Duration,
+    /// How long a call may take.
+    pub(super) call: Duration,
+    /// How long it is waited after the first failure. Twice as long after the next.
+    pub(super) wait: Duration,
+    /// How long it is waited at most.
+    pub(super) wait_most: Duration,
+    /// How old a list may be where a server tells nobody of changes.
+    pub(super) recheck: Duration,
+}
+
+/// How many tools and pages a server may have: a list without an end is none.
+const MOST_TOOLS: usize = 10_000;
+const MOST_PAGES: usize = 1_000;
+
+/// How long a connection has to last for the next one to be made at once.
+const LASTING: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end: it is asked first, told a while later, and killed after that.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// One server, and the connection to it, if there is one.
+pub(super) struct Link {
+    pub(super) name: String,
+    pub(super) way: Way,
+    pub(super) limits: Limits,
+    pub(super) changes: watch::Sender<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<Session>,
+    failures: u32,
+    not_before: Option<Instant>,
+}
+
+/// One connection, with the list of tools that it began with or was asked for since.
+#[derive(Clone)]
+pub(super) struct Session {
+    connection: Arc<Connection>,
+    pub(super) tools: Arc<[Listed]>,
+    by_name: Arc<HashMap<String, Digest>>,
+    listed: Instant,
+}
+
+struct Connection {
+    running: RunningService<RoleClient, Side>,
+    reports: Reports,
+    stale: Arc<AtomicBool>,
+    since: Instant,
+}
+
+/// A tool as a server lists it.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub(super) tool: Tool,
+    /// All that the server says of it.
+    pub(super) definition: Json,
+    pub(super) digest: Digest,
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Down {
+    /// It is not tried again before that.
+    Waiting(Duration),
+    Failed(String),
+}
+
+impl fmt::Display for Down {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Down::Waiting(left) => {
+                write!(f, "it is down, and tried again in {} s at the earliest", left.as_secs().max(1))
+            }
+            Down::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.connection.running.peer()
+    }
+
+    pub(super) fn reports(&self) -> &Reports {
+        &self.connection.reports
+    }
+
+    fn is_alive(&self) -> bool {
+        !self.connection.running.is_closed() && !self.peer().is_transport_closed()
+    }
+
+    /// What the server says of the tool now.
+    pub(super) fn digest(&self, tool: &str) -> Option<&Digest> {
+        self.by_name.get(tool)
+    }
+
+    fn is_fresh(&self, recheck: Duration) -> bool {
+        !self.connection.stale.load(Ordering::Acquire) && self.listed.elapsed() < recheck
+    }
+}
+
+impl Link {
+    pub(super) fn new(name: String, way: Way, limits: Limits) -> Self {
+        Link { name, way, limits, changes: watch::Sender::new(()), state: Mutex::default() }
+    }
+
+    /// The connection, made if there is none, and its list, asked for again if it may be another. Nothing is ever sent
+    /// twice for it.
+    pub(super) async fn session(&self) -> Result<Session, Down> {
+        let mut state = self.state.lock().await;
+        if let Some(session) = state.session.take() {
+            if session.is_alive() {
+                if session.is_fresh(self.limits.recheck) {
+                    state.session = Some(session.clone());
+                    return Ok(session);
+                }
+                if let Ok(listed) = self.listed_again(session).await {
+                    state.session = Some(listed.clone());
+                    return Ok(listed);
+                }
+                self.failed(&mut state, Instant::now());
+                return Err(Down::Failed("it did not list its tools".to_owned()));
+            }
+            if session.connection.since.elapsed() < LASTING {
+                self.failed(&mut state, session.connection.since);
+            } else {
+                state.failures = 0;
+            }
+        }
+        if let Some(left) = state.not_before.and_then(|at| at.checked_duration_since(Instant::now())) {
+            return Err(Down::Waiting(left));
+        }
+        match tokio::time::timeout(self.limits.connect, self.connect()).await {
+            Ok(Ok(session)) => {
+                state.session = Some(session.clone());
+                state.not_before = None;
+                Ok(session)
+            }
+            Ok(Err(why)) => {
+                self.failed(&mut state, Instant::now());
+                Err(Down::Failed(why))
+            }
+            Err(_) => {
+                self.failed(&mut state, Instant::now());
+                Err(Down::Failed(format!("it did not answer within {} s", self.limits.connect.as_secs_f64())))
+            }
+        }
+    }
+
+    /// Ends the connection, and the process behind it.
+    pub(super) async fn close(&self) {
+        let session = self.state.lock().await.session.take();
+        if let Some(session) = session {
+            session.connection.running.cancellation_token().cancel();
+            let ended = async {
+                while !session.peer().is_transport_closed() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            if tokio::time::timeout(ENDING, ended).await.is_err() {
+                tracing::warn!(target: "tool_runtime", server = self.name, "a server has not ended in time");
+            }
+        }
+    }
+
+    /// The next try is a while after `since`, when this one began.
+    fn failed(&self, state: &mut State, since: Instant) {
+        let doubled = 2_u32.saturating_pow(state.failures.min(16));
+        let wait = self.limits.wait.saturating_mul(doubled).min(self.limits.wait_most);
+        state.failures = state.failures.saturating_add(1);
+        state.not_before = Some(since + wait);
+    }
+
+    async fn connect(&self) -> Result<Session, String> {
+        let side = Side {
+            reports: Reports::default(),
+            stale: Arc::new(AtomicBool::new(false)),
+            changes: self.changes.clone(),
+        };
+        let (reports, stale) = (side.reports.clone(), Arc::clone(&side.stale));
+        let running = self.shake_hands(side).await?;
+        let tools = list(running.peer()).await?;
+        let now = Instant::now();
+        let connection = Arc::new(Connection { running, reports, stale, since: now });
+        Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now })
+    }
+
+    async fn shake_hands(&self, side: Side) -> Result<RunningService<RoleClient, Side>, String> {
+        let mode =
+            ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None };
+        let failed = |error: ClientInitializeError| format!("it could not be connected to: {error}");
+        match &self.way {
+            Way::Command { program, arguments, environment, bare } => {
+                let mut command = tokio::process::Command::new(program);
+                if *bare {
+                    command.env_clear();
+                }
+                command.args(arguments).envs(environment.iter().map(|(key, value)| (key, value))).kill_on_drop(true);
+                let child = TokioChildProcess::new(command)
+                    .map_err(|error| format!("`{}` could not be started: {error}", program.to_string_lossy()))?;
+                side.serve_with_lifecycle(child, mode).await.map_err(failed)
+            }
+            Way::Http { url, headers } => {
+                let config = StreamableHttpClientTransportConfig::with_uri(url.clone()).custom_headers(headers.clone());
+                let transport = StreamableHttpClientTransport::from_config(config);
+                side.serve_with_lifecycle(transport, mode).await.map_err(failed)
+            }
+            Way::Streams(connect) => {
+                let streams = connect().await.map_err(|error| format!("it could not be connected to: {error}"))?;
+                side.serve_with_lifecycle(streams, mode).await.map_err(failed)
+            }
+        }
+    }
+
+    /// The same connection, with its list as it is now.
+    async fn listed_again(&self, session: Session) -> Result<Session, String> {
+        session.connection.stale.store(false, Ordering::Release);
+        let tools = tokio::time::timeout(self.limits.connect, list(session.peer()))
+            .await
+            .map_err(|_| "it did not list its tools in time".to_owned())??;
+        Ok(Session { by_name: by_name(&tools), tools: tools.into(), listed: Instant::now(), ..session })
+    }
+}
+
+fn by_name(tools: &[Listed]) -> Arc<HashMap<String, Digest>> {
+    Arc::new(tools.iter().map(|listed| (listed.tool.name.to_string(), listed.digest)).collect())
+}
+
+/// All tools of a server, page by page.
+async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
+    let mut tools: Vec<Listed> = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MOST_PAGES {
+        let mut request = PaginatedRequestParams::default();
+        request.cursor = cursor;
+        let page = peer.list_tools(Some(request)).await.map_err(|error| format!("its tools: {error}"))?;
+        for tool in page.tools {
+            tools.push(listed(tool)?);
+        }
+        if tools.len() > MOST_TOOLS {
+            return Err(format!("it lists more than {MOST_TOOLS} tools"));
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+    Err(format!("it lists more than {MOST_PAGES} pages of tools"))
+}
+
+fn listed(tool: Tool) -> Result<Listed, String> {
+    let text = serde_json::to_string(&tool).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
+    let definition = Json::parse(&text).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
+    Ok(Listed { tool, digest: Digest::of(&definition), definition })
+}

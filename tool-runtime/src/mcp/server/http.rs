@@ -1,0 +1,164 @@
+//! The streamable HTTP transport: `rmcp`'s, behind a layer that takes arguments from the peer's own bytes.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::{Method, StatusCode, header};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::McpServer;
+use super::handler::Handler;
+use crate::mcp::envelope::{Envelope, Received, Refusal};
+
+/// How a server takes requests over HTTP.
+///
+/// Only requests for this machine's own names are taken, unless other hosts are listed, and from browsers only those of
+/// pages that are listed: a page elsewhere whose name leads here can call nothing.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    largest: usize,
+    stop: CancellationToken,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        let here = ["localhost", "127.0.0.1", "[::1]"];
+        HttpOptions {
+            hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
+            origins: here.iter().map(|host| format!("http://{host}:*")).collect(),
+            largest: 4 * 1024 * 1024,
+            stop: CancellationToken::new(),
+        }
+    }
+}
+
+impl HttpOptions {
+    /// This machine's own names, and pages of this machine.
+    pub fn new() -> Self {
+        HttpOptions::default()
+    }
+
+    /// Sets for which hosts requests are taken, such as `tools.example.com` or `tools.example.com:8443`.
+    #[must_use]
+    pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
+        self.hosts = hosts.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets from which pages browsers may send requests, such as `https://app.example.com:443`; `*` in the place of the
+    /// port is any.
+    #[must_use]
+    pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
+        self.origins = origins.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets how many bytes a request may have: 4 MiB, unless it is set.
+    #[must_use]
+    pub fn largest(mut self, bytes: usize) -> Self {
+        self.largest = bytes;
+        self
+    }
+
+    /// Ends all connections when `stop` is cancelled.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: CancellationToken) -> Self {
+        self.stop = stop;
+        self
+    }
+}
+
+/// What a request is answered by.
+#[derive(Clone)]
+struct Endpoint {
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+    largest: usize,
+}
+
+impl McpServer {
+    /// The server as a part of an `axum` application, at `/mcp`.
+    ///
+    /// Who may call is not asked here: put what you check callers by around it.
+    pub fn router(&self, options: &HttpOptions) -> Router {
+        let mut config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(options.hosts.clone())
+            .with_allowed_origins(options.origins.clone())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(options.largest)
+            .with_cancellation_token(options.stop.clone());
+        if options.hosts.is_empty() {
+            // An empty list is none, and not all there are.
+            config.allowed_hosts = vec!["none.invalid".to_owned()];
+        }
+        let server = self.clone();
+        let service = StreamableHttpService::new(
+            move || Ok(Handler(server.clone())),
+            Arc::new(LocalSessionManager::default()),
+            config,
+        );
+        let endpoint = Endpoint { service, largest: options.largest };
+        Router::new().route("/mcp", axum::routing::any(answer)).with_state(endpoint)
+    }
+
+    /// Serves clients that connect to `listener`, at the path `/mcp`, until the options' `stop` is cancelled.
+    ///
+    /// # Errors
+    /// If connections can't be taken any more.
+    pub async fn serve_http(&self, listener: TcpListener, options: HttpOptions) -> io::Result<()> {
+        let stop = options.stop.clone();
+        let router = self.router(&options);
+        axum::serve(listener, router).with_graceful_shutdown(async move { stop.cancelled().await }).await
+    }
+}
+
+async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response {
+    let request = match prepared(request, endpoint.largest).await {
+        Ok(request) => request,
+        Err(response) => return *response,
+    };
+    endpoint.service.handle(request).await.map(Body::new)
+}
+
+/// Takes the arguments out of a message, and keeps them beside it as they stand.
+async fn prepared(request: Request, largest: usize) -> Result<Request, Box<Response>> {
+    if request.method() != Method::POST {
+        return Ok(request);
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(bytes) = to_bytes(body, largest).await else {
+        let message = format!("a request may have {largest} bytes, and has to come to its end");
+        let refusal = Refusal { id: None, code: rmcp::model::ErrorCode::INVALID_REQUEST, message };
+        return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal));
+    };
+    // Some headers repeat arguments, which are compared with those of the message.
+    let keep = parts.headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
+    let envelope = match Envelope::open(&bytes, keep) {
+        Ok(envelope) => envelope,
+        Err(refusal) => return Err(refused(StatusCode::BAD_REQUEST, &refusal)),
+    };
+    if let Received::Refused(refusal) = envelope.clone().read() {
+        return Err(refused(StatusCode::BAD_REQUEST, &refusal));
+    }
+    let (text, arguments) = envelope.into_parts();
+    if let Some(arguments) = arguments {
+        parts.extensions.insert(arguments);
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Ok(Request::from_parts(parts, text.into()))
+}
+
+fn refused(status: StatusCode, refusal: &Refusal) -> Box<Response> {
+    let mut response = Response::new(Body::from(refusal.to_json()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    Box::new(response)
+}

@@ -1,0 +1,99 @@
+//! How far calls are, told to the clients that asked for it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use tokio::sync::mpsc;
+
+use crate::call::CallId;
+use crate::events::{Event, EventKind, Observer};
+use crate::tool::Progress;
+
+/// How many reports of a call may wait for a client that reads slowly. Further ones are left out.
+const ROOM: usize = 64;
+
+/// Hears of all calls, and hands the progress of some on.
+#[derive(Clone, Default)]
+pub(super) struct Relay(Arc<Listeners>);
+
+#[derive(Default)]
+struct Listeners {
+    /// Most calls have none: then nobody takes the lock.
+    count: AtomicUsize,
+    by_call: Mutex<HashMap<CallId, mpsc::Sender<Progress>>>,
+}
+
+impl Observer for Relay {
+    fn observe(&self, event: &Event) {
+        let EventKind::Progress(progress) = event.kind() else { return };
+        if self.0.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let by_call = self.0.by_call.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listener) = by_call.get(event.call_id()) {
+            // A body never waits for a client.
+            let _full_or_gone = listener.try_send(progress.clone());
+        }
+    }
+}
+
+impl Relay {
+    pub(super) fn listen(&self, call_id: &CallId) -> Listening {
+        let (sender, reports) = mpsc::channel(ROOM);
+        self.0.by_call.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), sender);
+        self.0.count.fetch_add(1, Ordering::Release);
+        Listening { relay: self.clone(), call_id: call_id.clone(), reports }
+    }
+}
+
+/// The reports of one call.
+pub(super) struct Listening {
+    relay: Relay,
+    call_id: CallId,
+    pub(super) reports: mpsc::Receiver<Progress>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.relay.0.by_call.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call_id);
+        self.relay.0.count.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Tells one client of one call. What it is told grows with every report, as MCP wants it.
+pub(super) struct Teller {
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+    last: f64,
+}
+
+/// By how much a report grows that doesn't say how far it is.
+const STEP: f64 = 1e-6;
+
+impl Teller {
+    pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> Self {
+        Teller { peer, token, last: -1.0 }
+    }
+
+    pub(super) async fn tell(&mut self, progress: Progress) {
+        let known = progress.done.filter(|done| *done > self.last);
+        let value = known.unwrap_or(if self.last < 0.0 { 0.0 } else { self.last + STEP });
+        self.last = value;
+        let mut param = ProgressNotificationParam::new(self.token.clone(), value).with_total(1.0);
+        if !progress.message.is_empty() {
+            param = param.with_message(progress.message);
+        }
+        if let Err(error) = self.peer.notify_progress(param).await {
+            tracing::debug!(target: "tool_runtime", %error, "an MCP client takes no progress");
+        }
+    }
+
+    /// Somebody is asked, and the client is to wait on.
+    pub(super) async fn wait(&mut self) {
+        self.tell(Progress { message: "Waiting for an answer to a question.".to_owned(), done: None }).await;
+    }
+}
