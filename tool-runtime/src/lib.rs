@@ -69,7 +69,10 @@ pub mod __private;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use call::{Block, CallId, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError, ToolResult};
+pub use call::{
+    Block, CallId, CaseId, CaseIdError, Code, Content, RawArguments, ToolArgsError, ToolCall, ToolOutputError,
+    ToolResult, UnknownCode,
+};
 pub use checklist::{Checklist, Party, Report, Unknown};
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
@@ -81,7 +84,10 @@ pub use gate::{
 };
 pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
-    AnsweredRecord, AskedRecord, Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind,
+    AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
+    FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
+    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Signer, Stored, StoredError, StoredKind, Verdict,
+    VerdictKind, Verified,
 };
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,7 @@ pub(super) type Judged<'t> = (Flight<'t>, Option<Asked>);
 
 impl Parts {
     pub(super) fn landing(&self) -> Landing<'_> {
-        Landing::new(&self.ledger, &self.observers, self.result_cap)
+        Landing::new(&self.ledger, &self.observers, self.result_cap, self.conversation.clone())
     }
 
     /// The calls of one turn, from their proposals to their results.
@@ -90,6 +91,9 @@ impl Parts {
         if let Some(lineage) = lineage {
             proposed = proposed.made_by(lineage);
         }
+        if let Some(place) = flight.place() {
+            proposed = proposed.placed(place);
+        }
         flight.resolved(proposed.tool());
         let checked = proposed.accept()?.check(&self.checklist).await;
         if let Some(repeats) = self.repeats.as_ref().filter(|_| is_proposed) {
@@ -151,6 +155,7 @@ impl Parts {
                 None => return flight.cut_short(),
             }
         }
+        let asked = asked.waits_until(self.patience.and_then(|patience| SystemTime::now().checked_add(patience)));
         let recorded = match until(token, pin!(asked.record(&*self.ledger))).await {
             Some(Ok(recorded)) => recorded,
             Some(Err(ending)) => return flight.ended(ending),

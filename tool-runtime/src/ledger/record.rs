@@ -1,12 +1,14 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::LedgerError;
 use super::asked::{AnsweredRecord, AskedRecord};
-use crate::call::{CallId, Code, Content, Word};
+use super::repair::Repaired;
+use crate::call::{CallId, CaseId, Code, Content, Place, Word};
 use crate::gate::QuestionId;
-use crate::schema::Digest;
+use crate::schema::{Digest, json};
 use crate::tool::{Card, CardData};
 
 /// One line of a ledger. Serialisable, and not model-facing. Cheap to clone.
@@ -23,6 +25,31 @@ pub enum Entry {
     End(Arc<Record>),
     /// A body ended after its call had.
     LateEnd(Arc<LateEnd>),
+    /// What can be said of a call whose host stopped before its end.
+    Repaired(Arc<Repaired>),
+}
+
+impl Entry {
+    /// The call that it is about.
+    pub fn case(&self) -> CaseId {
+        match self {
+            Entry::Asked(asked) => asked.case(),
+            Entry::Answered(answered) => answered.case(),
+            Entry::Verdict(verdict) => verdict.case(),
+            Entry::End(record) => record.case(),
+            Entry::LateEnd(late) => late.case(),
+            Entry::Repaired(repaired) => repaired.case(),
+        }
+    }
+
+    /// As ledgers keep it: one line of JSON, written by this crate alone, so that a build's other
+    /// crates have no say in it.
+    ///
+    /// # Errors
+    /// If something of the host's in it has no JSON form, such as a card's number that is infinite.
+    pub fn to_text(&self) -> Result<String, LedgerError> {
+        json::ser::write(self).map_err(LedgerError::new)
+    }
 }
 
 impl Serialize for Entry {
@@ -33,6 +60,7 @@ impl Serialize for Entry {
             Entry::Verdict(verdict) => verdict.serialize(serializer),
             Entry::End(record) => record.serialize(serializer),
             Entry::LateEnd(late) => late.serialize(serializer),
+            Entry::Repaired(repaired) => repaired.serialize(serializer),
         }
     }
 }
@@ -40,14 +68,20 @@ impl Serialize for Entry {
 /// A body that could not be stopped has ended, after its call did. Only this crate can make one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LateEnd {
+    place: Place,
     call_id: CallId,
     tool: Word,
     took: Duration,
 }
 
 impl LateEnd {
-    pub(crate) fn new(call_id: CallId, tool: Word, took: Duration) -> Self {
-        LateEnd { call_id, tool, took }
+    pub(crate) fn new(place: Place, call_id: CallId, tool: Word, took: Duration) -> Self {
+        LateEnd { place, call_id, tool, took }
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.place.case
     }
 
     /// The call that had ended before.
@@ -68,13 +102,26 @@ impl LateEnd {
 
 impl Serialize for LateEnd {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("LateEnd", 4)?;
+        let mut fields = serializer.serialize_struct("LateEnd", 6)?;
         fields.serialize_field("entry", "late_end")?;
+        self.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &*self.tool)?;
         fields.serialize_field("took_us", &in_micros(self.took))?;
         fields.end()
     }
+}
+
+/// Microseconds since 1970, as ledgers write times.
+pub(crate) fn to_micros(time: SystemTime) -> i64 {
+    let since = |span: Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+    time.duration_since(UNIX_EPOCH).map_or_else(|before| -since(before.duration()), since)
+}
+
+/// The time that was written so. `None` if no clock can show it.
+pub(crate) fn from_micros(micros: i64) -> Option<SystemTime> {
+    let span = Duration::from_micros(micros.unsigned_abs());
+    if micros < 0 { UNIX_EPOCH.checked_sub(span) } else { UNIX_EPOCH.checked_add(span) }
 }
 
 pub(super) fn in_micros(span: Duration) -> u64 {
@@ -97,6 +144,7 @@ pub struct Verdict(VerdictParts);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct VerdictParts {
+    pub(crate) place: Place,
     pub(crate) call_id: CallId,
     pub(crate) tool: Word,
     pub(crate) definition: Digest,
@@ -107,6 +155,10 @@ pub(crate) struct VerdictParts {
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
     pub(crate) question: Option<QuestionId>,
+    /// Running it twice does no harm, its author says.
+    pub(crate) repeatable: bool,
+    /// Of a call that waits: until when it does.
+    pub(crate) expires: Option<SystemTime>,
 }
 
 impl Verdict {
@@ -117,6 +169,21 @@ impl Verdict {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.0.place.case
+    }
+
+    /// The conversation that it belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.0.place.conversation.as_deref()
+    }
+
+    /// Of a call that waits for an answer: until when.
+    pub fn expires(&self) -> Option<SystemTime> {
+        self.0.expires
     }
 
     /// The tool.
@@ -163,8 +230,9 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 10)?;
+        let mut fields = serializer.serialize_struct("Verdict", 14)?;
         fields.serialize_field("entry", "verdict")?;
+        parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("definition", &parts.definition.to_string())?;
@@ -180,6 +248,14 @@ impl Serialize for Verdict {
             Some(question) => fields.serialize_field("question", question)?,
             None => fields.skip_field("question")?,
         }
+        match parts.repeatable {
+            true => fields.serialize_field("repeatable", &true)?,
+            false => fields.skip_field("repeatable")?,
+        }
+        match parts.expires {
+            Some(expires) => fields.serialize_field("expires_us", &to_micros(expires))?,
+            None => fields.skip_field("expires_us")?,
+        }
         fields.end()
     }
 }
@@ -190,6 +266,7 @@ pub struct Record(RecordParts);
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordParts {
+    pub(crate) place: Place,
     pub(crate) call_id: CallId,
     pub(crate) tool: Word,
     pub(crate) code: Code,
@@ -218,6 +295,16 @@ impl Record {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.0.place.case
+    }
+
+    /// The conversation that it belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.0.place.conversation.as_deref()
     }
 
     /// The name under which the model called.
@@ -288,8 +375,9 @@ impl Record {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Record", 13)?;
+        let mut fields = serializer.serialize_struct("Record", 15)?;
         fields.serialize_field("entry", "end")?;
+        parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("code", &parts.code)?;

@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use super::Ending;
 use super::accept::as_given;
 use super::decide::Decided;
-use super::inquiry::Inquiry;
+use super::inquiry::{Inquiry, refused_before};
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
 use crate::execute::until;
 use crate::gate::{Answer, Approver, Grants, Guard, Policy, Question, QuestionId, QuestionSet, judge, what_runs};
-use crate::ledger::{AskedRecord, Ledger};
+use crate::ledger::{AskedRecord, Binding, Bound, Ledger, LedgerKey};
 use crate::tool::{Access, CatchPanic, LabelKind, caught};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
@@ -185,14 +185,23 @@ pub(crate) async fn ask_and_tell(
     tell: &mut (dyn FnMut(usize, &Question) + Send),
 ) -> Vec<Asked> {
     let mut calls: Vec<Decided> = calls.into_iter().map(|call| call.spared_by(&asking.grants)).collect();
+    let key = LedgerKey::of(&*asking.ledger);
+    let key = &key;
     let mut open = Vec::new();
     let (mut questions, mut notices) = (Vec::new(), Vec::new());
     // What the ledger said to those that it didn't take.
     let mut unrecorded = HashMap::new();
+    for call in calls.iter_mut().filter(|call| call.waits()) {
+        refused_before(&mut call.0, &*asking.ledger, key).await;
+    }
     for (place, call) in calls.iter_mut().enumerate().filter(|(_, call)| call.waits()) {
-        let (question, told) = question(&call.0);
+        let (question, told) = question(&call.0, key);
+        let binding = bound(&call.0, key);
         call.0.question = Some(question.id.clone());
-        let mut inquiry = Inquiry::new(Arc::clone(&asking.ledger), AskedRecord::new(question.clone(), told.clone()));
+        let mut inquiry = Inquiry::new(
+            Arc::clone(&asking.ledger),
+            AskedRecord::new(question.clone(), told.clone(), call.0.place.clone(), binding),
+        );
         match until(asking.token, inquiry.recorded()).await {
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);
@@ -216,7 +225,7 @@ pub(crate) async fn ask_and_tell(
             continue;
         }
         let answer = answers.next().unwrap_or(Answer::Unavailable);
-        match until(asking.token, inquiry.answered(answer)).await {
+        match until(asking.token, inquiry.answered(answer, None)).await {
             Some(Ok(())) => calls[place].0.approval = asking.comes_to(answer),
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);
@@ -231,8 +240,16 @@ pub(crate) async fn ask_and_tell(
     calls.into_iter().enumerate().map(ends).collect()
 }
 
+/// What an answer is for.
+pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
+    let tool = state.tool();
+    let bound =
+        Bound { call_id: &state.call.id, tool: tool.name(), definition: tool.digest(), revision: state.revision };
+    Binding::of(key, bound, state.canonical())
+}
+
 /// What is asked about a call, and what the person has to be told.
-fn question(state: &State) -> (Question, Vec<String>) {
+fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
     let tool = state.tool();
     let said: Vec<String> = state.ruling.asked.iter().map(ToString::to_string).collect();
     let mut reasons = if said.is_empty() { vec!["no rule says that it may run".to_owned()] } else { said };
@@ -254,7 +271,7 @@ fn question(state: &State) -> (Question, Vec<String>) {
         card,
         reasons,
         definition: *tool.digest(),
-        digest: what_runs(tool, state.canonical()),
+        digest: key.of_what_runs(what_runs(tool, state.canonical())),
     };
     let notices = tool.labels().iter().filter(|label| label.kind() == LabelKind::Notice);
     (question, notices.map(|label| label.text().to_owned()).collect())

@@ -41,7 +41,7 @@ impl Decided {
     pub(super) fn waits(&self) -> bool {
         let state = &self.0;
         // A call with a slot that nobody has filled can't run, whatever is said about it.
-        self.has_to_ask() && !state.cancelled && state.unknowns.is_empty()
+        self.has_to_ask() && !state.cancelled && state.unknowns.is_empty() && state.refused_before.is_none()
     }
 
     /// A policy or a guard forbids it.

@@ -12,7 +12,7 @@ use super::record::append_detached;
 use super::review::Review;
 use super::settle::Settled;
 use super::state::State;
-use crate::call::{CallId, Code, Content, ToolCall, Word};
+use crate::call::{CallId, Code, Content, Place, ToolCall, Word};
 use crate::events::{EventKind, Observers};
 use crate::ledger::{Ledger, Verdict};
 use crate::tool::{HostState, HostTool};
@@ -22,13 +22,19 @@ pub(crate) struct Landing<'h> {
     pub(crate) ledger: &'h Arc<dyn Ledger>,
     pub(crate) observers: &'h Observers,
     pub(crate) result_cap: usize,
+    conversation: Option<Arc<str>>,
     /// What calls came to that nobody waited for, each with its place in the turn.
     kept: Mutex<Vec<(usize, Settled)>>,
 }
 
 impl<'h> Landing<'h> {
-    pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, observers: &'h Observers, result_cap: usize) -> Self {
-        Landing { ledger, observers, result_cap, kept: Mutex::new(Vec::new()) }
+    pub(crate) fn new(
+        ledger: &'h Arc<dyn Ledger>,
+        observers: &'h Observers,
+        result_cap: usize,
+        conversation: Option<Arc<str>>,
+    ) -> Self {
+        Landing { ledger, observers, result_cap, conversation, kept: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn take(&self) -> Vec<(usize, Settled)> {
@@ -45,6 +51,7 @@ pub(crate) struct Flight<'t> {
 }
 
 struct Known {
+    place: Place,
     call_id: CallId,
     name: Word,
     tool: Option<HostTool>,
@@ -59,14 +66,29 @@ impl<'t> Flight<'t> {
     pub(crate) fn new(landing: &'t Landing<'t>, position: usize, call: &ToolCall) -> Self {
         let (call_id, name) = (call.id.clone(), call.name.clone());
         landing.observers.tell(&call_id, &name, || EventKind::Proposed);
+        let place = Place::new(landing.conversation.clone());
+        Flight::placed(landing, position, place, call_id, name)
+    }
+
+    /// A call that goes on from where it waited.
+    pub(crate) fn resumed(landing: &'t Landing<'t>, place: Place, call: &ToolCall) -> Self {
+        Flight::placed(landing, 0, place, call.id.clone(), call.name.clone())
+    }
+
+    fn placed(landing: &'t Landing<'t>, position: usize, place: Place, call_id: CallId, name: Word) -> Self {
         let known =
-            Known { call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
+            Known { place, call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
         Flight { landing, position, known: Some(Box::new(known)) }
     }
 
     /// Its place in the turn.
     pub(crate) fn position(&self) -> usize {
         self.position
+    }
+
+    /// Where it belongs.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.known.as_ref().map(|known| known.place.clone())
     }
 
     /// Which tool it calls.
@@ -114,8 +136,10 @@ impl<'t> Flight<'t> {
         self
     }
 
-    pub(crate) fn ends(&mut self, ending: Ending) {
+    pub(crate) fn ends(&mut self, mut ending: Ending) {
         if let Some(known) = &mut self.known {
+            // An unknown tool's call has come past nobody who could have told it.
+            ending.0.place = known.place.clone();
             known.ending = Some(ending);
         }
     }
@@ -189,6 +213,7 @@ impl Known {
         let call = ToolCall::of_parts(self.call_id.clone(), self.name.clone());
         let mut state = State::new(call, self.tool.take(), HostState::default());
         state.verdict = self.verdict.take();
+        state.place = self.place.clone();
         Ending::of(Box::new(state), end)
     }
 }

@@ -9,7 +9,7 @@ use super::ending::{End, Ending};
 use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
-use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
+use crate::ledger::{Entry, Ledger, LedgerError, Parking, Verdict, VerdictKind, VerdictParts};
 use crate::tool::{CatchPanic, caught};
 
 /// A call whose verdict is in the ledger.
@@ -65,11 +65,46 @@ impl Asked {
 }
 
 async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-    let (kind, reasons) = (kind(&state), reasons(&state));
-    let open = state.unknowns.iter().map(|unknown| unknown.path().to_pointer()).collect();
+    let mut judged = kind(&state);
+    let mut verdict = verdict(&mut state, judged, None);
+    let kept = match judged {
+        VerdictKind::Blocked(Code::ApprovalPending) => {
+            let whole = state.has_secrets().then(|| Arc::from(state.canonical()));
+            let parking = Parking::new(Arc::clone(&verdict), whole);
+            written(|| ledger.park(parking)).await
+        }
+        _ => written(|| ledger.append(Entry::Verdict(Arc::clone(&verdict)))).await,
+    };
+    let kept = match kept {
+        Err(failed) if failed.unsupported && state.has_secrets() => {
+            // Whoever went on with it would not have what was approved.
+            state.approval = Approval::Unavailable;
+            judged = kind(&state);
+            verdict = self::verdict(&mut state, judged, Some(failed.text));
+            append(ledger, Entry::Verdict(Arc::clone(&verdict))).await
+        }
+        kept => kept.map_err(|failed| failed.text),
+    };
+    state.verdict = Some(verdict);
+    match kept {
+        Ok(()) => Ok(Recorded(state)),
+        Err(detail) if judged == VerdictKind::Cleared => Err(not_recorded(state, detail)),
+        Err(detail) => {
+            // What won't run has nothing to wait for: a no stays the no that it is.
+            state.unrecorded = Some(detail);
+            Ok(Recorded(state))
+        }
+    }
+}
+
+fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc<Verdict> {
+    let mut reasons = reasons(state);
+    reasons.extend(besides);
     // The values are read: the text moves on into the record, unless it has secrets.
     let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
-    let verdict = Arc::new(Verdict::new(VerdictParts {
+    let hints = state.tool().hints();
+    Arc::new(Verdict::new(VerdictParts {
+        place: state.place.clone(),
         call_id: state.call.id.clone(),
         tool: state.call.name.clone(),
         definition: *state.tool().digest(),
@@ -77,19 +112,11 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         arguments,
         kind,
         reasons,
-        open,
+        open: state.unknowns.iter().map(|unknown| unknown.path().to_pointer()).collect(),
         question: state.question.clone(),
-    }));
-    state.verdict = Some(Arc::clone(&verdict));
-    match append(ledger, Entry::Verdict(verdict)).await {
-        Ok(()) => Ok(Recorded(state)),
-        Err(detail) if kind == VerdictKind::Cleared => Err(not_recorded(state, detail)),
-        Err(detail) => {
-            // What won't run has nothing to wait for: a no stays the no that it is.
-            state.unrecorded = Some(detail);
-            Ok(Recorded(state))
-        }
-    }
+        repeatable: hints.read_only || hints.idempotent,
+        expires: state.expires.filter(|_| kind == VerdictKind::Blocked(Code::ApprovalPending)),
+    }))
 }
 
 pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
@@ -105,8 +132,14 @@ fn reasons(state: &State) -> Vec<String> {
     let ruling = &state.ruling;
     let mut reasons: Vec<String> = ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect();
     reasons.extend(state.grant.as_ref().map(|grant| grant.reason()));
+    if let Approval::Void(why) = state.approval {
+        reasons.push(format!("the approval is void: {why}"));
+    }
     if state.approval == Approval::Forbidden {
         reasons.push("a rule forbids asking".to_owned());
+    }
+    if let Some(earlier) = &state.refused_before {
+        reasons.push(format!("a person has said no to the same before, to question {earlier}"));
     }
     state.without_secrets(&mut reasons);
     reasons
@@ -117,17 +150,28 @@ pub(super) type Appending = BoxFuture<'static, Result<(), String>>;
 
 /// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
 pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    written(|| ledger.append(entry)).await.map_err(|failed| failed.text)
+}
+
+/// What the host is told of a ledger that failed.
+struct Failed {
+    text: String,
+    unsupported: bool,
+}
+
+async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerError>>) -> Result<(), Failed> {
     // The ledger's own words may panic as well.
     let describe = |error: LedgerError| {
         let words = || {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             format!("{error}: {cause}")
         };
-        caught(words).unwrap_or_else(|_| error.to_string())
+        Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported: error.is_unsupported() }
     };
-    match caught(|| ledger.append(entry)) {
-        Ok(appending) => CatchPanic::new(appending).await.and_then(|kept| kept.map_err(describe)),
-        Err(panic) => Err(panic),
+    let panicked = |panic| Failed { text: panic, unsupported: false };
+    match caught(write) {
+        Ok(writing) => CatchPanic::new(writing).await.map_err(panicked)?.map_err(describe),
+        Err(panic) => Err(panicked(panic)),
     }
 }
 
@@ -169,15 +213,20 @@ fn kind(state: &State) -> VerdictKind {
     if !state.unknowns.is_empty() {
         return VerdictKind::Blocked(Code::Unanswered);
     }
+    match state.approval {
+        // Whatever the policy says by now: a person has said no, or yes to something else.
+        Approval::Refused => return VerdictKind::Blocked(Code::Rejected),
+        Approval::Void(_) => return VerdictKind::Blocked(Code::ApprovalVoid),
+        Approval::Expired => return VerdictKind::Blocked(Code::ApprovalExpired),
+        Approval::Pending => return VerdictKind::Blocked(Code::ApprovalPending),
+        Approval::NotAsked | Approval::Unavailable | Approval::Forbidden | Approval::Given(_) => {}
+    }
     if !state.ruling.has_to_ask() || state.grant.is_some() {
         return VerdictKind::Cleared;
     }
     match state.approval {
         Approval::Given(_) => VerdictKind::Cleared,
-        Approval::Refused => VerdictKind::Blocked(Code::Rejected),
-        Approval::Expired => VerdictKind::Blocked(Code::ApprovalExpired),
-        Approval::Pending => VerdictKind::Blocked(Code::ApprovalPending),
         Approval::Forbidden => VerdictKind::Blocked(Code::Denied),
-        Approval::NotAsked | Approval::Unavailable => VerdictKind::Blocked(Code::ApprovalUnavailable),
+        _ => VerdictKind::Blocked(Code::ApprovalUnavailable),
     }
 }

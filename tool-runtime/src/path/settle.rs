@@ -63,7 +63,7 @@ impl Ending {
         self.end();
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
-        let State { call, verdict, end, lineage, .. } = *state;
+        let State { place, call, verdict, end, lineage, .. } = *state;
         let End { code, error_code, content, value, started, took, detail, asides, card_data } =
             end.unwrap_or_else(End::lost);
         let result = ToolResult {
@@ -74,6 +74,7 @@ impl Ending {
             asides,
         };
         let record = Arc::new(Record::new(RecordParts {
+            place,
             call_id: call.id,
             tool: call.name,
             code,

@@ -1,0 +1,6 @@
+//! Ledgers that outlast a process: what is written, what nobody can change unseen, calls that wait for an answer from
+//! elsewhere, and what is left after a crash.
+
+mod file;
+mod support;
+mod waiting;
