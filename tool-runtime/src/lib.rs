@@ -89,6 +89,8 @@ pub use ledger::{
     Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Signer, Stored, StoredError, StoredKind, Verdict,
     VerdictKind, Verified,
 };
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use ledger::{SqlLedger, SqlOptions, Survives};
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems, Segment, ToolSchema,

@@ -2,5 +2,6 @@
 //! elsewhere, and what is left after a crash.
 
 mod file;
+mod sql;
 mod support;
 mod waiting;

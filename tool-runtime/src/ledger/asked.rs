@@ -30,6 +30,11 @@ impl AskedRecord {
         self.place.case
     }
 
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
     /// What a yes is for, and for nothing else.
     pub fn binding(&self) -> &Binding {
         &self.binding
@@ -147,6 +152,16 @@ impl AnsweredRecord {
     /// The call's way through the host.
     pub fn case(&self) -> CaseId {
         self.place.case
+    }
+
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
+    /// Identifies what would run: the question's [digest](crate::Question::digest).
+    pub fn what(&self) -> &Digest {
+        &self.what
     }
 
     /// Who answered, if the approver says so.

@@ -8,6 +8,8 @@ mod key;
 mod memory;
 mod record;
 mod repair;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 mod stored;
 mod waiting;
 
@@ -23,6 +25,8 @@ pub use memory::MemoryLedger;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};
 pub use repair::Repaired;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use sql::{SqlLedger, SqlOptions, Survives};
 pub use stored::{Owner, Stored, StoredError, StoredKind};
 pub use waiting::{ClaimError, Claimed, Parking, Refusal, Reply, ReplyError};
 

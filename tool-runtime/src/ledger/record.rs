@@ -84,6 +84,11 @@ impl LateEnd {
         self.place.case
     }
 
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
     /// The call that had ended before.
     pub fn call_id(&self) -> &CallId {
         &self.call_id

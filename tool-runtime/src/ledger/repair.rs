@@ -23,6 +23,11 @@ impl Repaired {
         self.place.case
     }
 
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.call_id
