@@ -1,6 +1,7 @@
 //! Ledgers that outlast a process: what is written, what nobody can change unseen, calls that wait for an answer from
 //! elsewhere, and what is left after a crash.
 
+mod crash;
 mod file;
 mod sql;
 mod support;
