@@ -86,8 +86,8 @@ pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
     FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
-    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Signer, Stored, StoredError, StoredKind, Verdict,
-    VerdictKind, Verified,
+    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Signer, Stored, StoredError, StoredKind, TimedLedger,
+    Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};

@@ -2,6 +2,7 @@
 //! elsewhere, and what is left after a crash.
 
 mod crash;
+mod failing;
 mod file;
 mod sql;
 mod support;

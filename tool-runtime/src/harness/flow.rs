@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use tokio_util::sync::CancellationToken;
 
 use super::Parts;
-use crate::call::ToolCall;
+use crate::call::{Code, ToolCall};
 use crate::execute::{schedule, until};
 use crate::gate::Question;
 use crate::path::ask::{Asking, ask_and_tell};
@@ -156,11 +156,19 @@ impl Parts {
             }
         }
         let asked = asked.waits_until(self.patience.and_then(|patience| SystemTime::now().checked_add(patience)));
-        let recorded = match until(token, pin!(asked.record(&*self.ledger))).await {
+        let recorded = match until(token, pin!(asked.record_or(&*self.ledger, self.runs_unrecorded))).await {
             Some(Ok(recorded)) => recorded,
-            Some(Err(ending)) => return flight.ended(ending),
+            Some(Err(ending)) => {
+                if ending.code() == Code::NotRecorded {
+                    flight.not_recorded(ending.detail().unwrap_or_default());
+                }
+                return flight.ended(ending);
+            }
             None => return flight.cut_short(),
         };
+        if let Some(error) = recorded.unrecorded() {
+            flight.not_recorded(error);
+        }
         flight.recorded(recorded.shared_verdict());
         let permit = match recorded.permit() {
             Ok(permit) => permit,

@@ -53,6 +53,7 @@ struct Parts {
     result_cap: usize,
     conversation: Option<Arc<str>>,
     patience: Option<Duration>,
+    runs_unrecorded: bool,
     room: NonZeroUsize,
 }
 
@@ -81,6 +82,7 @@ impl Harness {
             result_cap: DEFAULT_RESULT_CAP,
             conversation: None,
             patience: Some(DEFAULT_PATIENCE),
+            runs_unrecorded: false,
             observers: Observers::default(),
             room: DEFAULT_ROOM,
         }))
@@ -142,6 +144,24 @@ impl Harness {
     pub fn answers_within(mut self, limit: Option<Duration>) -> Self {
         self.parts().patience = limit;
         self
+    }
+
+    /// Has calls run although the ledger could not keep their verdicts. **Not the default**: a call that
+    /// isn't recorded doesn't run.
+    ///
+    /// Denials stay denials, and a question that can't be recorded is not asked. What could not be kept
+    /// is [counted](Self::unrecorded), and observers are told
+    /// ([`EventKind::NotRecorded`](crate::EventKind::NotRecorded)). A ledger that takes too long fails
+    /// where it has a limit: see [`TimedLedger`](crate::TimedLedger).
+    #[must_use]
+    pub fn run_unrecorded(mut self) -> Self {
+        self.parts().runs_unrecorded = true;
+        self
+    }
+
+    /// How many verdicts and ends the ledger could not keep so far.
+    pub fn unrecorded(&self) -> u64 {
+        self.0.observers.unrecorded()
     }
 
     /// Sets who looks at outcomes before the model does.

@@ -11,6 +11,7 @@ mod repair;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
 mod stored;
+mod timed;
 mod waiting;
 
 use std::fmt;
@@ -28,6 +29,7 @@ pub use repair::Repaired;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use sql::{SqlLedger, SqlOptions, Survives};
 pub use stored::{Owner, Stored, StoredError, StoredKind};
+pub use timed::TimedLedger;
 pub use waiting::{ClaimError, Claimed, Parking, Refusal, Reply, ReplyError};
 
 use crate::BoxFuture;

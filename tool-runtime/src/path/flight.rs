@@ -98,6 +98,13 @@ impl<'t> Flight<'t> {
         }
     }
 
+    /// Something of it could not be recorded.
+    pub(crate) fn not_recorded(&self, error: &str) {
+        if let Some(known) = &self.known {
+            self.landing.observers.not_recorded(&known.call_id, &known.name, error);
+        }
+    }
+
     /// What was recorded of it.
     pub(crate) fn recorded(&mut self, verdict: Option<&Arc<Verdict>>) {
         if let Some(known) = &mut self.known {
@@ -187,8 +194,12 @@ impl<'t> Flight<'t> {
         };
         let entry = settled.entry();
         let recording = Recording { landing, position, settled: Some(settled) };
-        super::settle::record_end(&**landing.ledger, entry).await;
+        let written = super::settle::record_end(&**landing.ledger, entry).await;
         let settled = recording.done();
+        if let Err(error) = written {
+            let record = settled.record();
+            landing.observers.not_recorded(record.call_id(), record.name(), &error);
+        }
         landing.finished(&settled);
         settled
     }

@@ -23,6 +23,24 @@ impl Recorded {
         self.0.verdict.as_deref()
     }
 
+    /// Why the verdict is not in the ledger, if it isn't.
+    pub(crate) fn unrecorded(&self) -> Option<&str> {
+        self.0.unrecorded.as_deref()
+    }
+
+    /// What is cleared and not recorded ends. What won't run has nothing to wait for: a no stays the no
+    /// that it is.
+    fn or_ended(self) -> Result<Self, Ending> {
+        let Recorded(mut state) = self;
+        match state.verdict.as_ref().map(|verdict| verdict.kind()) {
+            Some(VerdictKind::Cleared) => match state.unrecorded.take() {
+                Some(detail) => Err(not_recorded(state, detail)),
+                None => Ok(Recorded(state)),
+            },
+            _ => Ok(Recorded(state)),
+        }
+    }
+
     pub(crate) fn shared_verdict(&self) -> Option<&Arc<Verdict>> {
         self.0.verdict.as_ref()
     }
@@ -35,7 +53,7 @@ impl Decided {
     /// `not_recorded`; the call does not run then.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
         let Decided(state) = self;
-        record(state, ledger).await
+        record(state, ledger).await.or_ended()
     }
 }
 
@@ -46,7 +64,7 @@ impl Pending {
     /// `not_recorded`; nobody will be able to resume it then.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
         let Pending(state) = self;
-        record(state, ledger).await
+        record(state, ledger).await.or_ended()
     }
 }
 
@@ -56,16 +74,23 @@ impl Asked {
     /// # Errors
     /// `not_recorded`.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-        match self {
-            Asked::Decided(decided) => decided.record(ledger).await,
-            Asked::Pending(pending) => pending.record(ledger).await,
-            Asked::Ended(ending) => Err(ending),
-        }
+        self.record_or(ledger, false).await
+    }
+
+    /// As [`record`](Self::record). What is cleared may go on although it could not be written down, if
+    /// the host wants that.
+    pub(crate) async fn record_or(self, ledger: &dyn Ledger, go_on: bool) -> Result<Recorded, Ending> {
+        let recorded = match self {
+            Asked::Decided(Decided(state)) | Asked::Pending(Pending(state)) => record(state, ledger).await,
+            Asked::Ended(ending) => return Err(ending),
+        };
+        let cleared = recorded.0.verdict.as_ref().is_some_and(|verdict| verdict.kind() == VerdictKind::Cleared);
+        if cleared && !go_on { recorded.or_ended() } else { Ok(recorded) }
     }
 }
 
-async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-    let mut judged = kind(&state);
+async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
+    let judged = kind(&state);
     let mut verdict = verdict(&mut state, judged, None);
     let kept = match judged {
         VerdictKind::Blocked(Code::ApprovalPending) => {
@@ -79,22 +104,15 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         Err(failed) if failed.unsupported && state.has_secrets() => {
             // Whoever went on with it would not have what was approved.
             state.approval = Approval::Unavailable;
-            judged = kind(&state);
+            let judged = kind(&state);
             verdict = self::verdict(&mut state, judged, Some(failed.text));
             append(ledger, Entry::Verdict(Arc::clone(&verdict))).await
         }
         kept => kept.map_err(|failed| failed.text),
     };
     state.verdict = Some(verdict);
-    match kept {
-        Ok(()) => Ok(Recorded(state)),
-        Err(detail) if judged == VerdictKind::Cleared => Err(not_recorded(state, detail)),
-        Err(detail) => {
-            // What won't run has nothing to wait for: a no stays the no that it is.
-            state.unrecorded = Some(detail);
-            Ok(Recorded(state))
-        }
-    }
+    state.unrecorded = kept.err();
+    Recorded(state)
 }
 
 fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc<Verdict> {

@@ -54,7 +54,8 @@ impl Ending {
     /// A record that can't be written is reported through `tracing`; the result stands.
     pub async fn settle(self, ledger: &dyn Ledger, cap: usize) -> Settled {
         let settled = self.prepared(cap);
-        record_end(ledger, settled.entry()).await;
+        // Whoever wants to know of it has a harness, which tells.
+        let _ = record_end(ledger, settled.entry()).await;
         settled
     }
 
@@ -114,10 +115,12 @@ impl Settled {
 }
 
 /// Writes an end down. Whether that fails is the host's to know; the result stands.
-pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) {
-    if let Err(error) = append(ledger, entry).await {
+pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    let written = append(ledger, entry).await;
+    if let Err(error) = &written {
         tracing::error!(target: "tool_runtime", error, "the end of a call could not be recorded");
     }
+    written
 }
 
 /// The last changes to the content, and the card. Gives the whole of a content that was cut.
