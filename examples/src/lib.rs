@@ -4,8 +4,14 @@
 //! terminal.
 
 pub mod agent;
+pub mod approvals {
+    //! Approvals, and what becomes of them.
+
+    pub mod durable;
+}
 pub mod gate;
 pub mod layers;
+pub mod ledger;
 pub mod quickstart;
 pub mod replay;
 

@@ -74,6 +74,12 @@ impl History {
         self
     }
 
+    /// What a query asks for of it.
+    #[must_use]
+    pub fn only(self, query: &Query) -> Self {
+        query.of(self)
+    }
+
     /// The calls, in the order of their first entries.
     pub fn cases(&self) -> &[CaseHistory] {
         &self.cases
