@@ -79,14 +79,14 @@ pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
     Absent, AllowAll, Answer, AnswerError, Approver, Arguments, CallFacts, ChannelApprover, Decision, DenyAll, FirstOf,
     Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies, Policy, Question,
-    QuestionId, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
-    UnknownAnswer,
+    QuestionId, QuestionSet, Rule, RuleFault, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
+    TerminalApprover, Test, UnknownAnswer,
 };
 pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
     FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
-    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Signer, Stored, StoredError, StoredKind, TimedLedger,
+    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Stored, StoredError, StoredKind, TimedLedger,
     Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

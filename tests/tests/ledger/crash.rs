@@ -42,10 +42,7 @@ fn setting(name: &str) -> String {
 /// A ledger with a step before and after everything.
 struct Stepping(Arc<dyn Ledger>);
 
-fn stepping<'a, T: 'a>(does: BoxFuture<'a, T>) -> BoxFuture<'a, T>
-where
-    T: Send,
-{
+fn stepping<'a, T: Send + 'a>(does: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
     Box::pin(async move {
         step();
         let done = does.await;

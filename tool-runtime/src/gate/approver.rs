@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::{GrantScope, QuestionSet};
+use super::{GrantScope, QuestionSet, Signer};
 use crate::BoxFuture;
 
 /// Asks a person. One set holds all questions of a turn.
@@ -34,6 +34,11 @@ pub trait Approver: Send + Sync {
     /// The future is dropped when nobody waits for the answers any more; the set's token is
     /// cancelled then.
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>>;
+
+    /// Who answers, and on which way, if that is known: it goes into the records of the answers.
+    fn signer(&self) -> Option<Signer> {
+        None
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -47,6 +52,10 @@ impl<F: Fn(QuestionSet) -> BoxFuture<'static, Vec<Answer>> + Send + Sync> Approv
 impl<A: Approver + ?Sized> Approver for Arc<A> {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         (**self).ask(questions)
+    }
+
+    fn signer(&self) -> Option<Signer> {
+        (**self).signer()
     }
 }
 

@@ -9,7 +9,7 @@ mod question;
 mod rules;
 
 pub use approver::{Answer, Approver, UnknownAnswer};
-pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, TerminalApprover};
+pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, Signed, Signer, TerminalApprover};
 pub use facts::{Arguments, CallFacts};
 pub(crate) use grants::what_runs;
 pub use grants::{Grant, GrantScope, Grants};

@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -7,7 +6,7 @@ use super::binding::Binding;
 use super::record::in_micros;
 use super::stored::Stored;
 use crate::call::{CallId, CaseId, Place};
-use crate::gate::{Answer, Question, QuestionId};
+use crate::gate::{Answer, Question, QuestionId, Signer};
 use crate::schema::Digest;
 
 /// A person is about to be asked about a call. In the ledger before anybody is; [`AnsweredRecord`]
@@ -64,30 +63,6 @@ impl Serialize for AskedRecord {
         }
         fields.serialize_field("binding", &self.binding)?;
         fields.end()
-    }
-}
-
-/// Who answered, and how the answer came.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Signer {
-    by: Arc<str>,
-    channel: Arc<str>,
-}
-
-impl Signer {
-    /// A person as the host knows them, and the way on which the answer came, such as `web`.
-    pub fn new(by: impl Into<Arc<str>>, channel: impl Into<Arc<str>>) -> Self {
-        Signer { by: by.into(), channel: channel.into() }
-    }
-
-    /// The person.
-    pub fn by(&self) -> &str {
-        &self.by
-    }
-
-    /// The way.
-    pub fn channel(&self) -> &str {
-        &self.channel
     }
 }
 
@@ -208,8 +183,8 @@ impl Serialize for AnsweredRecord {
         fields.serialize_field("binds", &self.binds.to_string())?;
         match &self.signer {
             Some(signer) => {
-                fields.serialize_field("by", &*signer.by)?;
-                fields.serialize_field("channel", &*signer.channel)?;
+                fields.serialize_field("by", signer.by())?;
+                fields.serialize_field("channel", signer.channel())?;
             }
             None => {
                 fields.skip_field("by")?;

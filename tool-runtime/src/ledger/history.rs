@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use super::asked::Signer;
 use super::stored::{Owner, Stored, StoredKind};
 use crate::call::{CallId, CaseId, Code};
-use crate::gate::{Answer, QuestionId};
+use crate::gate::{Answer, QuestionId, Signer};
 
 /// What a ledger has of some calls, read back: each call's entries together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ mod waiting;
 
 use std::fmt;
 
-pub use asked::{AnsweredRecord, AskedRecord, Signer};
+pub use asked::{AnsweredRecord, AskedRecord};
 pub use binding::Binding;
 pub(crate) use binding::Bound;
 pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};

@@ -2,11 +2,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::asked::Signer;
 use super::binding::Binding;
 use super::record::from_micros;
 use crate::call::{Block, CallId, CaseId, Code, Content};
-use crate::gate::{Answer, QuestionId};
+use crate::gate::{Answer, QuestionId, Signer};
 use crate::schema::Digest;
 use crate::schema::json::Json;
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::LedgerError;
-use super::asked::{AnsweredRecord, Signer};
+use super::asked::AnsweredRecord;
 use super::binding::Binding;
 use super::record::{Entry, Verdict, VerdictKind};
 use super::stored::{Stored, StoredKind};
 use crate::call::{CaseId, Code, Place};
-use crate::gate::{Answer, AnswerError, QuestionId};
+use crate::gate::{Answer, AnswerError, QuestionId, Signer};
 use crate::schema::Digest;
 
 /// A call that is going to wait: its verdict, and what must not stand in a record but is needed to

@@ -225,7 +225,10 @@ pub(crate) async fn ask_and_tell(
             continue;
         }
         let answer = answers.next().unwrap_or(Answer::Unavailable);
-        match until(asking.token, inquiry.answered(answer, None)).await {
+        // Only what somebody said is signed.
+        let signer = asking.approver.filter(|_| answer.is_yes() || answer == Answer::No);
+        let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
+        match until(asking.token, inquiry.answered(answer, signer)).await {
             Some(Ok(())) => calls[place].0.approval = asking.comes_to(answer),
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);

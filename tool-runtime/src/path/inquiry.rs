@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use super::record::{Appending, append, detach};
 use super::state::{Approval, State};
-use crate::gate::{Answer, what_runs};
-use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Ledger, LedgerKey, Refusal, Signer};
+use crate::gate::{Answer, Signer, what_runs};
+use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Ledger, LedgerKey, Refusal};
 use crate::tool::{CatchPanic, caught};
 
 /// One question. Dropped before it is answered, it is withdrawn, and the ledger has that.
