@@ -4,9 +4,15 @@
 //! terminal.
 
 pub mod agent;
+pub mod approvals {
+    //! Approvals, and what becomes of them.
+
+    pub mod durable;
+}
 pub mod gate;
 pub mod grounding;
 pub mod layers;
+pub mod ledger;
 #[cfg(feature = "mcp")]
 pub mod mcp_gate;
 #[cfg(feature = "mcp")]

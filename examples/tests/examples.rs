@@ -523,3 +523,90 @@ fn grounding_finds_what_was_said_and_stops_what_was_not() {
         grounding::run(wrong.as_bytes(), 0, 0, &mut Vec::new()).unwrap_err();
     }
 }
+
+/// What an example does in a folder of its own.
+fn in_folder<T>(name: &str, does: impl AsyncFnOnce(&std::path::Path) -> T) -> T {
+    let folder = std::env::temp_dir().join(format!("examples-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let done = runtime.block_on(does(&folder));
+    std::fs::remove_dir_all(&folder).unwrap();
+    done
+}
+
+#[test]
+fn approvals_are_for_values_and_outlast_a_process() {
+    let shown = in_folder("durable", async |folder| {
+        let mut out = Vec::new();
+        // The test's own process can't be started again: another host will do.
+        let second = |database: &std::path::Path, case| {
+            let database = database.to_owned();
+            let other = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    let ledger = examples::approvals::durable::shared(&database, "second").await.unwrap();
+                    let mut out = Vec::new();
+                    examples::approvals::durable::resume(&ledger, case, &mut out).await.unwrap();
+                    String::from_utf8(out).unwrap()
+                })
+            });
+            Ok(other.join().unwrap())
+        };
+        examples::approvals::durable::run(folder, second, &mut out).await.unwrap();
+        String::from_utf8(out).unwrap()
+    });
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    assert!(lines.contains(&"confirmed before: /to; to be confirmed: /amount"), "{shown}");
+    assert!(lines.contains(&"refused: nobody has answered yet"), "{shown}");
+    assert!(lines.contains(&"ok: paid 25 to alice"), "{shown}");
+    assert!(lines.contains(&"refused: no such call waits: it is over, or somebody else goes on with it"), "{shown}");
+    assert!(lines.iter().any(|line| line.starts_with("refused: line ")), "{shown}");
+    assert!(!shown.contains("paid 1000") && !shown.contains("paid 99") && !shown.contains("taken"), "{shown}");
+}
+
+#[test]
+fn a_ledger_says_what_became_of_calls_and_why() {
+    in_folder("ledger", async |folder| {
+        let key = || tool_runtime::LedgerKey::new("main", [1; 32]).unwrap();
+        for store in ["ledger.jsonl", "ledger.db"] {
+            let store = folder.join(store).to_str().unwrap().to_owned();
+            let ask = async |words: &[&str]| {
+                let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+                let mut out = Vec::new();
+                examples::ledger::run(&words, key(), &mut out).await.map(|()| String::from_utf8(out).unwrap())
+            };
+            let case = {
+                let ledger = examples::ledger::open(&store, key(), "host").await.unwrap();
+                let mut out = Vec::new();
+                examples::approvals::durable::propose(&ledger, 7, &mut out).await.unwrap().0
+            };
+            let calls = ask(&["calls", &store, "--conversation", "demo"]).await.unwrap();
+            assert!(calls.contains(r#"pay {"to":"alice","amount":7}  waits for an answer"#), "{calls}");
+            assert_eq!(ask(&["calls", &store, "--tool", "other"]).await.unwrap(), "");
+            let waiting = ask(&["waiting", &store]).await.unwrap();
+            assert!(waiting.contains("because: payments are confirmed") && waiting.contains("question: "), "{waiting}");
+            let why = ask(&["why", &store, &case.to_string()]).await.unwrap();
+            assert!(why.contains("stopped at: approval_pending"), "{why}");
+            assert!(why.contains("rules: payments are confirmed"), "{why}");
+            assert_eq!(ask(&["stops", &store]).await.unwrap(), "pay approval_pending × 1\n");
+            assert_eq!(ask(&["repair", &store]).await.unwrap(), "");
+            assert!(ask(&["nothing", &store]).await.is_err());
+        }
+        let store = folder.join("ledger.jsonl").to_str().unwrap().to_owned();
+        let ask = async |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let mut out = Vec::new();
+            examples::ledger::run(&words, key(), &mut out).await.map(|()| String::from_utf8(out).unwrap())
+        };
+        let head = ask(&["head", &store]).await.unwrap();
+        let verified = ask(&["verify", &store, "--expect", head.trim()]).await.unwrap();
+        assert!(verified.contains("all as they were written"), "{verified}");
+        let text = std::fs::read_to_string(&store).unwrap();
+        std::fs::write(&store, &text[..text.len() - 1]).unwrap();
+        assert!(ask(&["verify", &store]).await.is_err());
+        let cut = text[..text.len() - 1].rfind('\n').unwrap() + 1;
+        std::fs::write(&store, &text[..cut]).unwrap();
+        assert!(ask(&["verify", &store]).await.is_ok());
+        assert!(ask(&["verify", &store, "--expect", head.trim()]).await.is_err());
+    });
+}

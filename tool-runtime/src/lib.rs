@@ -75,7 +75,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use call::{
-    Block, CallId, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall, ToolOutputError, ToolResult,
+    Block, CallId, CaseId, CaseIdError, Code, Content, RawArguments, Reported, ToolArgsError, ToolCall,
+    ToolOutputError, ToolResult, UnknownCode,
 };
 pub use checklist::{
     Addressee, Answers, Ask, Came, CheckedCall, Checklist, ChecklistBuilder, ChecklistError, Condition, Consent,
@@ -94,13 +95,18 @@ pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
     Absent, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover, Decision, DenyAll,
     FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies,
-    Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, TerminalApprover, Test,
-    UnknownAnswer,
+    Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
+    TerminalApprover, Test, UnknownAnswer,
 };
 pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
-    AnsweredRecord, AskedRecord, Entry, LateEnd, Ledger, LedgerError, MemoryLedger, Record, Verdict, VerdictKind,
+    AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
+    FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
+    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Stored, StoredError, StoredKind, TimedLedger,
+    Verdict, VerdictKind, Verified,
 };
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use ledger::{SqlLedger, SqlOptions, Survives};
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     Day, DayError, DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems,

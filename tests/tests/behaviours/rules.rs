@@ -238,7 +238,7 @@ async fn b62_an_alias_names_the_same_argument() {
 #[test]
 fn b63_a_rule_that_can_match_no_legal_name_is_refused() {
     for pattern in
-        ["gіt", "git\u{200b}", "ｇｉｔ", "git ", "gi?", "g[i]t", "a.b*", "fi/le", r"git\*", r"\\git", "\u{202e}*"]
+        ["gіt", "git\u{200b}", "ｇｉｔ", "git ", "gi?", "g[i]t", "a b*", "fi/le", r"git\*", r"\\git", "\u{202e}*"]
     {
         let error = refused([Rule::deny(pattern).because("no")]);
         assert!(error.to_string().contains("no tool can have such a name: U+"), "{pattern}: {error}");
@@ -246,7 +246,7 @@ fn b63_a_rule_that_can_match_no_legal_name_is_refused() {
     }
     assert_eq!(
         refused([Rule::deny("gіt").because("no")]).to_string(),
-        "rule 1: tool \"gіt\": no tool can have such a name: U+0456 is no ASCII letter, digit, `_` or `-`"
+        "rule 1: tool \"gіt\": no tool can have such a name: U+0456 is no ASCII letter, digit, `_`, `-` or `.`"
     );
 }
 
@@ -861,7 +861,7 @@ fn all_faults_of_a_file_come_with_their_places() {
             "line 18, column 1: rule 3: `below`: a condition has one test; write another [[rule.when]] for a second",
             "line 21, column 10: rule 3: `equals`: arguments have dates as text: put it into quotes",
             "line 22, column 10: rule 3: `absent` can't be \"nomatch\"; did you mean \"no_match\"?",
-            "line 25, column 22: rule 4: tool \"bаsh\": no tool can have such a name: U+0430 is no ASCII letter, digit, `_` or `-`",
+            "line 25, column 22: rule 4: tool \"bаsh\": no tool can have such a name: U+0430 is no ASCII letter, digit, `_`, `-` or `.`",
             "line 27, column 14: rule 4: argument \"päth\" has a name that has to stand in brackets and quotes: [\"päth\"]",
             "line 28, column 12: rule 4: `one_of` has to be text, a number or a boolean, and is a list",
             "line 31, column 9: rule 4: `under`: a relative path needs `base`, the directory that it is in",

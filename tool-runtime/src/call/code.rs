@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
@@ -34,12 +35,19 @@ pub enum Code {
     ApprovalUnavailable,
     /// Nobody answered in time.
     ApprovalExpired,
+    /// What was approved is not what would run now.
+    ApprovalVoid,
     /// The budget was used up; the effects may have happened.
     Timeout,
     /// Cancelled while it ran; the effects may have happened.
     Cancelled,
     /// Cancelled before it began; nothing happened.
     CancelledBeforeStart,
+    /// The host stopped before the call began; nothing happened. Found out from the ledger.
+    NotStarted,
+    /// The host stopped while the call ran or was about to; the effects may have happened. Found out
+    /// from the ledger.
+    OutcomeUnknown,
     /// The tool panicked.
     Panicked,
     /// The tool returned an error.
@@ -55,6 +63,35 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code there is.
+    pub(crate) const ALL: [Code; 25] = [
+        Code::Ok,
+        Code::UnknownTool,
+        Code::NotLoaded,
+        Code::InvalidArguments,
+        Code::ApprovalPending,
+        Code::NotRecorded,
+        Code::Blocked,
+        Code::ConditionNotMet,
+        Code::Unanswered,
+        Code::Denied,
+        Code::Rejected,
+        Code::ApprovalUnavailable,
+        Code::ApprovalExpired,
+        Code::ApprovalVoid,
+        Code::Timeout,
+        Code::Cancelled,
+        Code::CancelledBeforeStart,
+        Code::NotStarted,
+        Code::OutcomeUnknown,
+        Code::Panicked,
+        Code::ToolError,
+        Code::Busy,
+        Code::HostError,
+        Code::Withheld,
+        Code::InvalidOutput,
+    ];
+
     /// The stable word, such as `invalid_arguments`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,9 +108,12 @@ impl Code {
             Code::Rejected => "rejected",
             Code::ApprovalUnavailable => "approval_unavailable",
             Code::ApprovalExpired => "approval_expired",
+            Code::ApprovalVoid => "approval_void",
             Code::Timeout => "timeout",
             Code::Cancelled => "cancelled",
             Code::CancelledBeforeStart => "cancelled_before_start",
+            Code::NotStarted => "not_started",
+            Code::OutcomeUnknown => "outcome_unknown",
             Code::Panicked => "panicked",
             Code::ToolError => "tool_error",
             Code::Busy => "busy",
@@ -93,5 +133,43 @@ impl fmt::Display for Code {
 impl Serialize for Code {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    /// Takes the words of [`as_str`](Code::as_str).
+    fn from_str(word: &str) -> Result<Self, UnknownCode> {
+        Code::ALL.into_iter().find(|code| code.as_str() == word).ok_or(UnknownCode)
+    }
+}
+
+/// A text is no [`Code`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownCode;
+
+impl fmt::Display for UnknownCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no code of how a call ends")
+    }
+}
+
+impl std::error::Error for UnknownCode {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_read_back_from_its_word() {
+        for (place, code) in Code::ALL.into_iter().enumerate() {
+            assert_eq!(code.as_str().parse(), Ok(code));
+            // A code that is missing in the list would shift those after it.
+            assert_eq!(code as usize, place);
+        }
+        assert_eq!(Code::InvalidOutput as usize + 1, Code::ALL.len());
+        assert!("OK".parse::<Code>().is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! What a model proposes and what it reads back: plain data, on which nothing has been decided.
 
+mod case;
 mod code;
 mod content;
 mod errors;
@@ -8,7 +9,9 @@ mod tool_call;
 mod tool_result;
 mod word;
 
-pub use code::Code;
+pub use case::{CaseId, CaseIdError};
+pub(crate) use case::{Place, unique};
+pub use code::{Code, UnknownCode};
 pub use content::{Block, Content};
 pub use errors::{ToolArgsError, ToolOutputError};
 pub use reported::Reported;

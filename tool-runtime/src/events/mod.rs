@@ -55,6 +55,8 @@ pub enum EventKind {
     Started,
     /// Its body says how far it is.
     Progress(Progress),
+    /// The ledger could not keep an entry of it; this is what the ledger said.
+    NotRecorded(Arc<str>),
     /// It has ended. There is one such event a call, and none after it.
     Finished(Arc<Record>),
 }
@@ -90,6 +92,7 @@ impl EventKind {
             EventKind::Decided(_) => "decided",
             EventKind::Started => "started",
             EventKind::Progress(_) => "progress",
+            EventKind::NotRecorded(_) => "not_recorded",
             EventKind::Finished(_) => "finished",
         }
     }
@@ -107,6 +110,7 @@ impl Serialize for Event {
             EventKind::Asked(reasons) => fields.serialize_field("detail", reasons)?,
             EventKind::Decided(verdict) => fields.serialize_field("detail", &**verdict)?,
             EventKind::Progress(progress) => fields.serialize_field("detail", progress)?,
+            EventKind::NotRecorded(error) => fields.serialize_field("detail", &**error)?,
             EventKind::Finished(record) => fields.serialize_field("detail", &**record)?,
         }
         fields.end()
@@ -118,11 +122,23 @@ impl Serialize for Event {
 pub(crate) struct Observers {
     list: Vec<Arc<dyn Observer>>,
     next: Arc<AtomicU64>,
+    unrecorded: Arc<AtomicU64>,
 }
 
 impl Observers {
     pub(crate) fn add(&mut self, observer: Arc<dyn Observer>) {
         self.list.push(observer);
+    }
+
+    /// Counts, and tells all.
+    pub(crate) fn not_recorded(&self, call_id: &CallId, tool: &Word, error: &str) {
+        self.unrecorded.fetch_add(1, Ordering::Relaxed);
+        self.tell(call_id, tool, || EventKind::NotRecorded(error.into()));
+    }
+
+    /// How many entries could not be recorded.
+    pub(crate) fn unrecorded(&self) -> u64 {
+        self.unrecorded.load(Ordering::Relaxed)
     }
 
     /// Tells all, if there are any.

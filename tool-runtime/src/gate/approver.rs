@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::{GrantScope, QuestionSet};
+use super::{GrantScope, QuestionSet, Signer};
 use crate::BoxFuture;
 
 /// Asks a person. One set holds all questions of a turn.
@@ -41,6 +41,11 @@ pub trait Approver: Send + Sync {
         let _ = notices;
         Box::pin(std::future::ready(false))
     }
+
+    /// Who answers, and on which way, if that is known: it goes into the records of the answers.
+    fn signer(&self) -> Option<Signer> {
+        None
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -58,6 +63,10 @@ impl<A: Approver + ?Sized> Approver for Arc<A> {
 
     fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
         (**self).tell(notices)
+    }
+
+    fn signer(&self) -> Option<Signer> {
+        (**self).signer()
     }
 }
 

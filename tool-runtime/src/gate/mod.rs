@@ -10,7 +10,7 @@ mod question;
 mod rules;
 
 pub use approver::{Answer, Approver, UnknownAnswer};
-pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, TerminalApprover};
+pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, Signed, Signer, TerminalApprover};
 pub use blank::{Blank, FillError};
 pub(crate) use blank::{Sheet, Takes, Written};
 pub use facts::{Arguments, CallFacts};

@@ -1,15 +1,11 @@
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
 use super::blank::{Blank, FillError, Sheet};
-use crate::call::CallId;
+use crate::call::{CallId, unique};
 use crate::schema::json::Json;
 use crate::schema::text::shown;
 use crate::schema::{Digest, JsonPath};
@@ -24,14 +20,8 @@ pub struct QuestionId(Arc<str>);
 impl QuestionId {
     /// One that nobody has yet.
     pub(crate) fn fresh() -> Self {
-        static PROCESS: OnceLock<u64> = OnceLock::new();
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let process = PROCESS.get_or_init(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-            // The standard library's hashers have keys from the system's random numbers.
-            RandomState::new().hash_one((std::process::id(), now))
-        });
-        QuestionId(format!("{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into())
+        let (process, number) = unique();
+        QuestionId(format!("{process:016x}-{number}").into())
     }
 
     /// The id as text.
@@ -94,7 +84,8 @@ pub struct Question {
     /// Identifies what will run: the tool, its definition, and the accepted arguments with their
     /// secrets. Equal for calls that differ in spelling or in their id alone.
     ///
-    /// Whoever has it and knows all but a short secret can find out that secret by trying.
+    /// Made with the ledger's key, so that nobody without it finds out a short secret by trying. A
+    /// ledger without a key has one that ends with the process.
     pub digest: Digest,
 }
 

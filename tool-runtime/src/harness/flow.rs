@@ -2,11 +2,12 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
 use super::Parts;
-use crate::call::ToolCall;
+use crate::call::{Code, ToolCall};
 use crate::checklist::Snapshot;
 use crate::execute::{schedule, until};
 use crate::gate::Question;
@@ -20,7 +21,7 @@ pub(super) type Judged<'t> = (Flight<'t>, Option<Asked>);
 
 impl Parts {
     pub(super) fn landing(&self) -> Landing<'_> {
-        Landing::new(&self.ledger, &self.observers, self.result_cap)
+        Landing::new(&self.ledger, &self.observers, self.result_cap, self.conversation.clone())
     }
 
     /// The calls of one turn, from their proposals to their results.
@@ -95,6 +96,9 @@ impl Parts {
         if let Some(lineage) = lineage {
             proposed = proposed.made_by(lineage);
         }
+        if let Some(place) = flight.place() {
+            proposed = proposed.placed(place);
+        }
         flight.resolved(proposed.tool());
         let checked = proposed.accept()?.check_by(&self.checklist, list).await;
         if let Some(repeats) = self.repeats.as_ref().filter(|_| is_proposed) {
@@ -158,11 +162,20 @@ impl Parts {
                 None => return flight.cut_short(),
             }
         }
-        let recorded = match until(token, pin!(asked.record(&*self.ledger))).await {
+        let asked = asked.waits_until(self.patience.and_then(|patience| SystemTime::now().checked_add(patience)));
+        let recorded = match until(token, pin!(asked.record_or(&*self.ledger, self.runs_unrecorded))).await {
             Some(Ok(recorded)) => recorded,
-            Some(Err(ending)) => return flight.ended(ending),
+            Some(Err(ending)) => {
+                if ending.code() == Code::NotRecorded {
+                    flight.not_recorded(ending.detail().unwrap_or_default());
+                }
+                return flight.ended(ending);
+            }
             None => return flight.cut_short(),
         };
+        if let Some(error) = recorded.unrecorded() {
+            flight.not_recorded(error);
+        }
         flight.recorded(recorded.shared_verdict());
         let permit = match recorded.permit() {
             Ok(permit) => permit,

@@ -2,6 +2,7 @@
 
 mod flow;
 mod repeats;
+mod resume;
 mod sub_calls;
 mod turn;
 
@@ -50,8 +51,14 @@ struct Parts {
     observers: Observers,
     loaded: Loaded,
     result_cap: usize,
+    conversation: Option<Arc<str>>,
+    patience: Option<Duration>,
+    runs_unrecorded: bool,
     room: NonZeroUsize,
 }
+
+/// How long a call waits for an answer from elsewhere, unless the host says otherwise.
+const DEFAULT_PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// How many calls of a turn may run at a time, unless the host says otherwise.
 const DEFAULT_ROOM: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
@@ -73,6 +80,9 @@ impl Harness {
             repeats: None,
             loaded: Loaded::new(),
             result_cap: DEFAULT_RESULT_CAP,
+            conversation: None,
+            patience: Some(DEFAULT_PATIENCE),
+            runs_unrecorded: false,
             observers: Observers::default(),
             room: DEFAULT_ROOM,
         }))
@@ -126,6 +136,40 @@ impl Harness {
         self.parts().ledger = Arc::new(ledger);
         let ledger = Arc::clone(&self.parts().ledger);
         self.execution(|execution| execution.ledger(ledger))
+    }
+
+    /// Sets which conversation the calls belong to: their records say so, and what a person said no to in
+    /// it is remembered there.
+    #[must_use]
+    pub fn conversation(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.parts().conversation = Some(id.into());
+        self
+    }
+
+    /// Sets for how long an answer that [comes later](crate::Answer::Later) is waited for: seven days,
+    /// unless it is set; `None` for ever. Answers after that do nothing.
+    #[must_use]
+    pub fn answers_within(mut self, limit: Option<Duration>) -> Self {
+        self.parts().patience = limit;
+        self
+    }
+
+    /// Has calls run although the ledger could not keep their verdicts. **Not the default**: a call that
+    /// isn't recorded doesn't run.
+    ///
+    /// Denials stay denials, and a question that can't be recorded is not asked. What could not be kept
+    /// is [counted](Self::unrecorded), and observers are told
+    /// ([`EventKind::NotRecorded`](crate::EventKind::NotRecorded)). A ledger that takes too long fails
+    /// where it has a limit: see [`TimedLedger`](crate::TimedLedger).
+    #[must_use]
+    pub fn run_unrecorded(mut self) -> Self {
+        self.parts().runs_unrecorded = true;
+        self
+    }
+
+    /// How many verdicts and ends the ledger could not keep so far.
+    pub fn unrecorded(&self) -> u64 {
+        self.0.observers.unrecorded()
     }
 
     /// Sets who looks at outcomes before the model does.

@@ -31,7 +31,7 @@ impl Parts {
         let id = CallId::from(format!("{}/{}", lineage.parent.as_str(), place.number()));
         let call = ToolCall::new(id, &*name, arguments);
         // What the caller gets is a value: nothing of it is cut.
-        let landing = Landing::new(&self.ledger, &self.observers, usize::MAX);
+        let landing = Landing::new(&self.ledger, &self.observers, usize::MAX, self.conversation.clone());
         let token = Some(&token);
         let calls = std::iter::once((call, Some(lineage)));
         let Some(judged) = self.judge_all(&landing, calls, token).await.pop() else {

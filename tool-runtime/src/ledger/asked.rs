@@ -2,9 +2,12 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::binding::Binding;
 use super::record::in_micros;
-use crate::call::CallId;
-use crate::gate::{Answer, Question, QuestionId};
+use super::stored::Stored;
+use crate::call::{CallId, CaseId, Place};
+use crate::gate::{Answer, Question, QuestionId, Signer};
+use crate::schema::Digest;
 
 /// A person is about to be asked about a call. In the ledger before anybody is; [`AnsweredRecord`]
 /// has the same question's end. Only this crate can make one.
@@ -12,11 +15,28 @@ use crate::gate::{Answer, Question, QuestionId};
 pub struct AskedRecord {
     question: Question,
     notices: Vec<String>,
+    place: Place,
+    binding: Binding,
 }
 
 impl AskedRecord {
-    pub(crate) fn new(question: Question, notices: Vec<String>) -> Self {
-        AskedRecord { question, notices }
+    pub(crate) fn new(question: Question, notices: Vec<String>, place: Place, binding: Binding) -> Self {
+        AskedRecord { question, notices, place, binding }
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.place.case
+    }
+
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
+    /// What a yes is for, and for nothing else.
+    pub fn binding(&self) -> &Binding {
+        &self.binding
     }
 
     /// What is asked, just as the person is asked it.
@@ -33,13 +53,15 @@ impl AskedRecord {
 impl Serialize for AskedRecord {
     /// As a [`Question`] is, in one object with what an entry has.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("AskedRecord", 11)?;
+        let mut fields = serializer.serialize_struct("AskedRecord", 14)?;
         fields.serialize_field("entry", "asked")?;
         self.question.serialize_into(&mut fields, "question")?;
+        self.place.serialize_into(&mut fields)?;
         match self.notices.is_empty() {
             true => fields.skip_field("notices")?,
             false => fields.serialize_field("notices", &self.notices)?,
         }
+        fields.serialize_field("binding", &self.binding)?;
         fields.end()
     }
 }
@@ -53,12 +75,73 @@ pub struct AnsweredRecord {
     tool: String,
     answer: Option<Answer>,
     waited: Duration,
+    place: Place,
+    /// The digest of the binding that was shown.
+    binds: Digest,
+    /// Identifies what would run.
+    what: Digest,
+    signer: Option<Signer>,
 }
 
 impl AnsweredRecord {
-    pub(crate) fn new(asked: &AskedRecord, answer: Option<Answer>, waited: Duration) -> Self {
+    pub(crate) fn new(asked: &AskedRecord, answer: Option<Answer>, signer: Option<Signer>, waited: Duration) -> Self {
         let Question { id, call_id, tool, .. } = asked.question();
-        AnsweredRecord { question: id.clone(), call_id: call_id.clone(), tool: tool.clone(), answer, waited }
+        AnsweredRecord {
+            question: id.clone(),
+            call_id: call_id.clone(),
+            tool: tool.clone(),
+            answer,
+            waited,
+            place: asked.place.clone(),
+            binds: *asked.binding.digest(),
+            what: asked.question.digest,
+            signer,
+        }
+    }
+
+    /// The answer to a question that another process may have asked.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a record, from two sources")]
+    pub(super) fn to_stored(
+        asked: &Stored,
+        question: &QuestionId,
+        place: Place,
+        binds: Digest,
+        what: Digest,
+        answer: Answer,
+        signer: Signer,
+        waited: Duration,
+    ) -> Self {
+        AnsweredRecord {
+            question: question.clone(),
+            call_id: asked.call_id().clone(),
+            tool: asked.tool().to_owned(),
+            answer: Some(answer),
+            waited,
+            place,
+            binds,
+            what,
+            signer: Some(signer),
+        }
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.place.case
+    }
+
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
+    }
+
+    /// Identifies what would run: the question's [digest](crate::Question::digest).
+    pub fn what(&self) -> &Digest {
+        &self.what
+    }
+
+    /// Who answered, if the approver says so.
+    pub fn signer(&self) -> Option<&Signer> {
+        self.signer.as_ref()
     }
 
     /// The question.
@@ -89,12 +172,25 @@ impl AnsweredRecord {
 
 impl Serialize for AnsweredRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("AnsweredRecord", 6)?;
+        let mut fields = serializer.serialize_struct("AnsweredRecord", 12)?;
         fields.serialize_field("entry", "answered")?;
+        self.place.serialize_into(&mut fields)?;
         fields.serialize_field("question", &self.question)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("answer", self.answer.map_or("withdrawn", Answer::as_str))?;
+        fields.serialize_field("digest", &self.what.to_string())?;
+        fields.serialize_field("binds", &self.binds.to_string())?;
+        match &self.signer {
+            Some(signer) => {
+                fields.serialize_field("by", signer.by())?;
+                fields.serialize_field("channel", signer.channel())?;
+            }
+            None => {
+                fields.skip_field("by")?;
+                fields.skip_field("channel")?;
+            }
+        }
         fields.serialize_field("waited_us", &in_micros(self.waited))?;
         fields.end()
     }

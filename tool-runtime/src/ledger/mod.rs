@@ -1,17 +1,40 @@
 //! The record that execution starts from.
 
 mod asked;
+mod binding;
+mod file;
+mod history;
+mod key;
 mod memory;
 mod record;
+mod repair;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
+mod stored;
+mod timed;
+mod waiting;
 
 use std::fmt;
 
 pub use asked::{AnsweredRecord, AskedRecord};
+pub use binding::Binding;
+pub(crate) use binding::Bound;
+pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
+pub use history::{CaseHistory, CaseState, History, Query};
+pub use key::{LedgerKey, LedgerKeyError};
 pub use memory::MemoryLedger;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};
+pub use repair::Repaired;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use sql::{SqlLedger, SqlOptions, Survives};
+pub use stored::{Owner, Stored, StoredError, StoredKind};
+pub use timed::TimedLedger;
+pub use waiting::{ClaimError, Claimed, Parking, Refusal, Reply, ReplyError};
 
 use crate::BoxFuture;
+use crate::call::CaseId;
+use crate::gate::QuestionId;
 
 /// Keeps what was decided and what came of it.
 #[diagnostic::on_unimplemented(
@@ -26,33 +49,150 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// If the entry could not be kept.
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
+
+    /// Adds entries that belong together, all or none where the ledger can do that. Otherwise one by
+    /// one, until one fails.
+    ///
+    /// # Errors
+    /// If they could not be kept.
+    fn append_all(&self, entries: Vec<Entry>) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move {
+            for entry in entries {
+                self.append(entry).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The key under which values are digested in its records. `None`: one that ends with the process.
+    fn key(&self) -> Option<&LedgerKey> {
+        None
+    }
+
+    /// Which host writes here, and which of its starts.
+    fn owner(&self) -> Option<&Owner> {
+        None
+    }
+
+    /// Reads entries back.
+    ///
+    /// # Errors
+    /// If they can't be read, were changed by somebody without the key, or the ledger only writes.
+    fn history(&self, query: Query) -> BoxFuture<'_, Result<History, LedgerError>> {
+        drop(query);
+        Box::pin(async { Err(LedgerError::unsupported("read entries back")) })
+    }
+
+    /// Adds the verdict of a call that waits for an answer from elsewhere. A ledger that gives such calls
+    /// out again keeps with it what the record must not say.
+    ///
+    /// # Errors
+    /// If it could not be kept; [`unsupported`](LedgerError::unsupported) if this ledger gives calls out
+    /// again and can't keep the secrets of one that has some. That call doesn't wait then.
+    fn park(&self, parking: Parking) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.append(parking.entry())
+    }
+
+    /// Answers the question of a call that waits, if nobody else has.
+    ///
+    /// # Errors
+    /// If it is answered, nobody waits, or the ledger can't.
+    fn reply(&self, reply: Reply) -> BoxFuture<'_, Result<(), ReplyError>> {
+        drop(reply);
+        Box::pin(async { Err(LedgerError::unsupported("take answers to calls that wait").into()) })
+    }
+
+    /// Takes a call that has waited, and whose answer is there or overdue, for the caller alone: of any
+    /// number who try, in whichever process, one gets it.
+    ///
+    /// # Errors
+    /// If it isn't there to be taken, or the ledger can't.
+    fn claim(&self, case: CaseId) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
+        let _ = case;
+        Box::pin(async { Err(LedgerError::unsupported("go on with calls that wait").into()) })
+    }
+
+    /// Has a person said no to this before, in this conversation? Gives the question. A yes to the same
+    /// after it takes that back.
+    ///
+    /// # Errors
+    /// If that can't be read. A ledger that only writes remembers nothing.
+    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
+        drop(refusal);
+        Box::pin(async { Ok(None) })
+    }
 }
 
 impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
         (**self).append(entry)
     }
+
+    fn append_all(&self, entries: Vec<Entry>) -> BoxFuture<'_, Result<(), LedgerError>> {
+        (**self).append_all(entries)
+    }
+
+    fn key(&self) -> Option<&LedgerKey> {
+        (**self).key()
+    }
+
+    fn owner(&self) -> Option<&Owner> {
+        (**self).owner()
+    }
+
+    fn history(&self, query: Query) -> BoxFuture<'_, Result<History, LedgerError>> {
+        (**self).history(query)
+    }
+
+    fn park(&self, parking: Parking) -> BoxFuture<'_, Result<(), LedgerError>> {
+        (**self).park(parking)
+    }
+
+    fn reply(&self, reply: Reply) -> BoxFuture<'_, Result<(), ReplyError>> {
+        (**self).reply(reply)
+    }
+
+    fn claim(&self, case: CaseId) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
+        (**self).claim(case)
+    }
+
+    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
+        (**self).refused(refusal)
+    }
 }
 
-/// A ledger could not keep an entry.
+/// A ledger could not do what it was asked to.
 #[derive(Debug)]
-pub struct LedgerError(Box<dyn std::error::Error + Send + Sync>);
+pub struct LedgerError {
+    cause: Box<dyn std::error::Error + Send + Sync>,
+    unsupported: bool,
+}
 
 impl LedgerError {
     /// With its cause.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        LedgerError(cause.into())
+        LedgerError { cause: cause.into(), unsupported: false }
+    }
+
+    /// This ledger can't do it at all.
+    pub fn unsupported(what: &'static str) -> Self {
+        LedgerError { cause: format!("this ledger can't {what}").into(), unsupported: true }
+    }
+
+    /// Can this ledger not do it at all?
+    pub fn is_unsupported(&self) -> bool {
+        self.unsupported
     }
 }
 
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the ledger could not keep an entry")
+        f.write_str(if self.unsupported { "not supported" } else { "the ledger failed" })
     }
 }
 
 impl std::error::Error for LedgerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.0)
+        Some(&*self.cause)
     }
 }

@@ -1,13 +1,15 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::LedgerError;
 use super::asked::{AnsweredRecord, AskedRecord};
-use crate::call::{CallId, Code, Content, Word};
+use super::repair::Repaired;
+use crate::call::{CallId, CaseId, Code, Content, Place, Word};
 use crate::checklist::Slot;
 use crate::gate::QuestionId;
-use crate::schema::Digest;
+use crate::schema::{Digest, json};
 use crate::tool::{Card, CardData};
 
 /// One line of a ledger. Serialisable, and not model-facing. Cheap to clone.
@@ -24,6 +26,31 @@ pub enum Entry {
     End(Arc<Record>),
     /// A body ended after its call had.
     LateEnd(Arc<LateEnd>),
+    /// What can be said of a call whose host stopped before its end.
+    Repaired(Arc<Repaired>),
+}
+
+impl Entry {
+    /// The call that it is about.
+    pub fn case(&self) -> CaseId {
+        match self {
+            Entry::Asked(asked) => asked.case(),
+            Entry::Answered(answered) => answered.case(),
+            Entry::Verdict(verdict) => verdict.case(),
+            Entry::End(record) => record.case(),
+            Entry::LateEnd(late) => late.case(),
+            Entry::Repaired(repaired) => repaired.case(),
+        }
+    }
+
+    /// As ledgers keep it: one line of JSON, written by this crate alone, so that a build's other
+    /// crates have no say in it.
+    ///
+    /// # Errors
+    /// If something of the host's in it has no JSON form, such as a card's number that is infinite.
+    pub fn to_text(&self) -> Result<String, LedgerError> {
+        json::ser::write(self).map_err(LedgerError::new)
+    }
 }
 
 impl Serialize for Entry {
@@ -34,6 +61,7 @@ impl Serialize for Entry {
             Entry::Verdict(verdict) => verdict.serialize(serializer),
             Entry::End(record) => record.serialize(serializer),
             Entry::LateEnd(late) => late.serialize(serializer),
+            Entry::Repaired(repaired) => repaired.serialize(serializer),
         }
     }
 }
@@ -41,14 +69,25 @@ impl Serialize for Entry {
 /// A body that could not be stopped has ended, after its call did. Only this crate can make one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LateEnd {
+    place: Place,
     call_id: CallId,
     tool: Word,
     took: Duration,
 }
 
 impl LateEnd {
-    pub(crate) fn new(call_id: CallId, tool: Word, took: Duration) -> Self {
-        LateEnd { call_id, tool, took }
+    pub(crate) fn new(place: Place, call_id: CallId, tool: Word, took: Duration) -> Self {
+        LateEnd { place, call_id, tool, took }
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.place.case
+    }
+
+    /// The conversation that the call belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.place.conversation.as_deref()
     }
 
     /// The call that had ended before.
@@ -69,13 +108,26 @@ impl LateEnd {
 
 impl Serialize for LateEnd {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("LateEnd", 4)?;
+        let mut fields = serializer.serialize_struct("LateEnd", 6)?;
         fields.serialize_field("entry", "late_end")?;
+        self.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &*self.tool)?;
         fields.serialize_field("took_us", &in_micros(self.took))?;
         fields.end()
     }
+}
+
+/// Microseconds since 1970, as ledgers write times.
+pub(crate) fn to_micros(time: SystemTime) -> i64 {
+    let since = |span: Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+    time.duration_since(UNIX_EPOCH).map_or_else(|before| -since(before.duration()), since)
+}
+
+/// The time that was written so. `None` if no clock can show it.
+pub(crate) fn from_micros(micros: i64) -> Option<SystemTime> {
+    let span = Duration::from_micros(micros.unsigned_abs());
+    if micros < 0 { UNIX_EPOCH.checked_sub(span) } else { UNIX_EPOCH.checked_add(span) }
 }
 
 pub(super) fn in_micros(span: Duration) -> u64 {
@@ -98,6 +150,7 @@ pub struct Verdict(VerdictParts);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct VerdictParts {
+    pub(crate) place: Place,
     pub(crate) call_id: CallId,
     pub(crate) tool: Word,
     pub(crate) definition: Digest,
@@ -111,6 +164,10 @@ pub(crate) struct VerdictParts {
     /// Which checklist it was held against.
     pub(crate) list: Option<Digest>,
     pub(crate) slots: Vec<Slot>,
+    /// Running it twice does no harm, its author says.
+    pub(crate) repeatable: bool,
+    /// Of a call that waits: until when it does.
+    pub(crate) expires: Option<SystemTime>,
 }
 
 impl Verdict {
@@ -121,6 +178,21 @@ impl Verdict {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.0.place.case
+    }
+
+    /// The conversation that it belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.0.place.conversation.as_deref()
+    }
+
+    /// Of a call that waits for an answer: until when.
+    pub fn expires(&self) -> Option<SystemTime> {
+        self.0.expires
     }
 
     /// The tool.
@@ -178,8 +250,9 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 12)?;
+        let mut fields = serializer.serialize_struct("Verdict", 16)?;
         fields.serialize_field("entry", "verdict")?;
+        parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("definition", &parts.definition.to_string())?;
@@ -203,6 +276,14 @@ impl Serialize for Verdict {
             true => fields.skip_field("slots")?,
             false => fields.serialize_field("slots", &parts.slots)?,
         }
+        match parts.repeatable {
+            true => fields.serialize_field("repeatable", &true)?,
+            false => fields.skip_field("repeatable")?,
+        }
+        match parts.expires {
+            Some(expires) => fields.serialize_field("expires_us", &to_micros(expires))?,
+            None => fields.skip_field("expires_us")?,
+        }
         fields.end()
     }
 }
@@ -213,6 +294,7 @@ pub struct Record(RecordParts);
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordParts {
+    pub(crate) place: Place,
     pub(crate) call_id: CallId,
     pub(crate) tool: Word,
     pub(crate) code: Code,
@@ -241,6 +323,16 @@ impl Record {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
+    }
+
+    /// The call's way through the host.
+    pub fn case(&self) -> CaseId {
+        self.0.place.case
+    }
+
+    /// The conversation that it belongs to, if the harness was told one.
+    pub fn conversation(&self) -> Option<&str> {
+        self.0.place.conversation.as_deref()
     }
 
     /// The name under which the model called.
@@ -311,8 +403,9 @@ impl Record {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Record", 13)?;
+        let mut fields = serializer.serialize_struct("Record", 15)?;
         fields.serialize_field("entry", "end")?;
+        parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
         fields.serialize_field("tool", &*parts.tool)?;
         fields.serialize_field("code", &parts.code)?;

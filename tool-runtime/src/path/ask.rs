@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Ending;
 use super::accept::as_given;
 use super::decide::Decided;
-use super::inquiry::Inquiry;
+use super::inquiry::{Inquiry, refused_before};
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
 use crate::checklist::examine::Filled;
@@ -20,6 +20,7 @@ use crate::gate::{
     what_runs,
 };
 use crate::ledger::{AskedRecord, Ledger};
+use crate::ledger::{Binding, Bound, LedgerKey};
 use crate::schema::json::Json;
 use crate::schema::{JsonPath, Segment, Step};
 use crate::tool::{Access, CatchPanic, LabelKind, caught};
@@ -238,10 +239,14 @@ pub(crate) async fn ask_and_tell(
     let mut calls: Vec<Decided> = calls.into_iter().map(|call| call.spared_by(&asking.grants)).collect();
     // What the ledger said to those that it didn't take.
     let mut unrecorded = HashMap::new();
+    let key = LedgerKey::of(&*asking.ledger);
+    for call in calls.iter_mut().filter(|call| call.waits()) {
+        refused_before(&mut call.0, &*asking.ledger, &key).await;
+    }
     let mut waiting: Vec<usize> = (0..calls.len()).filter(|&place| calls[place].waits()).collect();
     for _ in 0..MOST_SETS {
         let mut again = Vec::new();
-        for (place, filled) in one_set(&mut calls, waiting, &asking, &mut unrecorded, tell).await {
+        for (place, filled) in one_set(&mut calls, waiting, &asking, &key, &mut unrecorded, tell).await {
             if asking.take_up(&mut calls[place], filled).await {
                 again.push(place);
             }
@@ -264,6 +269,7 @@ async fn one_set(
     calls: &mut [Decided],
     waiting: Vec<usize>,
     asking: &Asking<'_>,
+    key: &LedgerKey,
     unrecorded: &mut HashMap<usize, String>,
     tell: &mut (dyn FnMut(usize, &Question) + Send),
 ) -> Vec<(usize, Vec<Written>)> {
@@ -271,10 +277,14 @@ async fn one_set(
     let (mut questions, mut notices, mut takes) = (Vec::new(), Vec::new(), Vec::new());
     for place in waiting {
         let call = &mut calls[place];
-        let (question, told) = question(&call.0);
+        let (question, told) = question(&call.0, key);
+        let binding = bound(&call.0, key);
         call.0.question = Some(question.id.clone());
         call.0.is_shown(&question.reasons);
-        let mut inquiry = Inquiry::new(Arc::clone(&asking.ledger), AskedRecord::new(question.clone(), told.clone()));
+        let mut inquiry = Inquiry::new(
+            Arc::clone(&asking.ledger),
+            AskedRecord::new(question.clone(), told.clone(), call.0.place.clone(), binding),
+        );
         match until(asking.token, inquiry.recorded()).await {
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);
@@ -301,7 +311,10 @@ async fn one_set(
             continue;
         }
         let answer = answers.next().unwrap_or(Answer::Unavailable);
-        match until(asking.token, inquiry.answered(answer)).await {
+        // Only what somebody said is signed.
+        let signer = asking.approver.filter(|_| answer.is_yes() || answer == Answer::No);
+        let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
+        match until(asking.token, inquiry.answered(answer, signer)).await {
             Some(Ok(())) => {
                 calls[place].0.approval = asking.comes_to(answer);
                 answered.push((place, sheet.of(&question)));
@@ -353,8 +366,16 @@ fn reasons(state: &State) -> Vec<String> {
     reasons
 }
 
+/// What an answer is for.
+pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
+    let tool = state.tool();
+    let bound =
+        Bound { call_id: &state.call.id, tool: tool.name(), definition: tool.digest(), revision: state.revision };
+    Binding::of(key, bound, state.canonical())
+}
+
 /// What is asked about a call, and what the person has to be told.
-fn question(state: &State) -> (Question, Vec<String>) {
+fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
     let tool = state.tool();
     let mut card =
         state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
@@ -375,7 +396,7 @@ fn question(state: &State) -> (Question, Vec<String>) {
         reasons: reasons(state),
         blanks: state.unknowns().iter().map(|unknown| blank(state, unknown)).collect(),
         definition: *tool.digest(),
-        digest: what_runs(tool, state.canonical()),
+        digest: key.of_what_runs(what_runs(tool, state.canonical())),
     };
     let of_tool = tool.labels().iter().filter(|label| label.kind() == LabelKind::Notice).map(|label| label.text());
     let mut notices: Vec<String> = of_tool.map(str::to_owned).collect();

@@ -48,7 +48,7 @@ impl Decided {
         let state = &self.0;
         // What no person can fill, and what doesn't hold, keeps a call from running whatever is said about it.
         let can_run = state.unmet().is_empty() && state.unknowns().iter().all(is_blank);
-        self.has_to_ask() && !state.cancelled && can_run
+        self.has_to_ask() && !state.cancelled && can_run && state.refused_before.is_none()
     }
 
     /// A policy or a guard forbids it.

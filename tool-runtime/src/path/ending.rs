@@ -96,6 +96,11 @@ impl Ending {
         self
     }
 
+    /// What only the host may know of it.
+    pub(crate) fn detail(&self) -> Option<&str> {
+        self.0.end.as_ref().and_then(|end| end.detail.as_deref())
+    }
+
     /// The stable code.
     pub fn code(&self) -> Code {
         self.0.end.as_ref().map_or(Code::HostError, |end| end.code)

@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 use super::ending::{End, Ending, cancelled_before_start};
 use super::permit::Permit;
 use super::record::append_detached;
-use crate::call::{Code, ToolCall};
+use crate::call::{Code, Place, ToolCall};
 use crate::execute::{Abandoned, Ended, Layer, OneCall, timers};
 use crate::ledger::{Entry, LateEnd, Ledger};
 use crate::tool::{Access, BodyResult, Hints, HostTool, Left, Surroundings};
@@ -110,14 +110,20 @@ impl Execution {
     }
 
     /// What is done when a body that blocks its thread outlasts its call.
-    fn late<'a>(&'a self, call: &'a ToolCall, begun: Instant) -> impl Fn() -> Box<dyn FnOnce() + Send> + Sync + 'a {
+    fn late<'a>(
+        &'a self,
+        place: &'a Place,
+        call: &'a ToolCall,
+        begun: Instant,
+    ) -> impl Fn() -> Box<dyn FnOnce() + Send> + Sync + 'a {
         move || {
             let (call_id, tool, ledger) = (call.id.clone(), call.name.clone(), self.ledger.clone());
+            let place = place.clone();
             let runtime = tokio::runtime::Handle::try_current().ok();
             Box::new(move || {
                 tracing::warn!(target: "tool_runtime", %call_id, tool = &*tool, "a body ended after its call");
                 if let Some(ledger) = ledger {
-                    let entry = Entry::LateEnd(Arc::new(LateEnd::new(call_id, tool, begun.elapsed())));
+                    let entry = Entry::LateEnd(Arc::new(LateEnd::new(place, call_id, tool, begun.elapsed())));
                     append_detached(ledger, entry, runtime.as_ref());
                 }
             })
@@ -166,7 +172,7 @@ impl Permit {
         let tool = state.tool().clone();
         let begun = Instant::now();
         let (host, lineage) = (std::mem::take(&mut state.host), state.lineage.clone());
-        let late = execution.late(&state.call, begun);
+        let late = execution.late(&state.place, &state.call, begun);
         let span = tracing::info_span!(
             target: "tool_runtime",
             "execute_tool",

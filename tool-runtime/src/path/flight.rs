@@ -12,7 +12,7 @@ use super::record::append_detached;
 use super::review::Review;
 use super::settle::Settled;
 use super::state::State;
-use crate::call::{CallId, Code, Content, ToolCall, Word};
+use crate::call::{CallId, Code, Content, Place, ToolCall, Word};
 use crate::events::{EventKind, Observers};
 use crate::ledger::{Ledger, Verdict};
 use crate::tool::{HostState, HostTool};
@@ -22,13 +22,19 @@ pub(crate) struct Landing<'h> {
     pub(crate) ledger: &'h Arc<dyn Ledger>,
     pub(crate) observers: &'h Observers,
     pub(crate) result_cap: usize,
+    conversation: Option<Arc<str>>,
     /// What calls came to that nobody waited for, each with its place in the turn.
     kept: Mutex<Vec<(usize, Settled)>>,
 }
 
 impl<'h> Landing<'h> {
-    pub(crate) fn new(ledger: &'h Arc<dyn Ledger>, observers: &'h Observers, result_cap: usize) -> Self {
-        Landing { ledger, observers, result_cap, kept: Mutex::new(Vec::new()) }
+    pub(crate) fn new(
+        ledger: &'h Arc<dyn Ledger>,
+        observers: &'h Observers,
+        result_cap: usize,
+        conversation: Option<Arc<str>>,
+    ) -> Self {
+        Landing { ledger, observers, result_cap, conversation, kept: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn take(&self) -> Vec<(usize, Settled)> {
@@ -45,6 +51,7 @@ pub(crate) struct Flight<'t> {
 }
 
 struct Known {
+    place: Place,
     call_id: CallId,
     name: Word,
     tool: Option<HostTool>,
@@ -59,8 +66,18 @@ impl<'t> Flight<'t> {
     pub(crate) fn new(landing: &'t Landing<'t>, position: usize, call: &ToolCall) -> Self {
         let (call_id, name) = (call.id.clone(), call.name.clone());
         landing.observers.tell(&call_id, &name, || EventKind::Proposed);
+        let place = Place::new(landing.conversation.clone());
+        Flight::placed(landing, position, place, call_id, name)
+    }
+
+    /// A call that goes on from where it waited.
+    pub(crate) fn resumed(landing: &'t Landing<'t>, place: Place, call: &ToolCall) -> Self {
+        Flight::placed(landing, 0, place, call.id.clone(), call.name.clone())
+    }
+
+    fn placed(landing: &'t Landing<'t>, position: usize, place: Place, call_id: CallId, name: Word) -> Self {
         let known =
-            Known { call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
+            Known { place, call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
         Flight { landing, position, known: Some(Box::new(known)) }
     }
 
@@ -69,10 +86,22 @@ impl<'t> Flight<'t> {
         self.position
     }
 
+    /// Where it belongs.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.known.as_ref().map(|known| known.place.clone())
+    }
+
     /// Which tool it calls.
     pub(crate) fn resolved(&mut self, tool: &HostTool) {
         if let Some(known) = &mut self.known {
             known.tool = Some(tool.clone());
+        }
+    }
+
+    /// Something of it could not be recorded.
+    pub(crate) fn not_recorded(&self, error: &str) {
+        if let Some(known) = &self.known {
+            self.landing.observers.not_recorded(&known.call_id, &known.name, error);
         }
     }
 
@@ -114,8 +143,10 @@ impl<'t> Flight<'t> {
         self
     }
 
-    pub(crate) fn ends(&mut self, ending: Ending) {
+    pub(crate) fn ends(&mut self, mut ending: Ending) {
         if let Some(known) = &mut self.known {
+            // An unknown tool's call has come past nobody who could have told it.
+            ending.0.place = known.place.clone();
             known.ending = Some(ending);
         }
     }
@@ -163,8 +194,12 @@ impl<'t> Flight<'t> {
         };
         let entry = settled.entry();
         let recording = Recording { landing, position, settled: Some(settled) };
-        super::settle::record_end(&**landing.ledger, entry).await;
+        let written = super::settle::record_end(&**landing.ledger, entry).await;
         let settled = recording.done();
+        if let Err(error) = written {
+            let record = settled.record();
+            landing.observers.not_recorded(record.call_id(), record.name(), &error);
+        }
         landing.finished(&settled);
         settled
     }
@@ -189,6 +224,7 @@ impl Known {
         let call = ToolCall::of_parts(self.call_id.clone(), self.name.clone());
         let mut state = State::new(call, self.tool.take(), HostState::default());
         state.verdict = self.verdict.take();
+        state.place = self.place.clone();
         Ending::of(Box::new(state), end)
     }
 }

@@ -6,8 +6,10 @@ use std::task::Poll;
 use std::time::Instant;
 
 use super::record::{Appending, append, detach};
-use crate::gate::Answer;
-use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Ledger};
+use super::state::{Approval, State};
+use crate::gate::{Answer, Signer, what_runs};
+use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Ledger, LedgerKey, Refusal};
+use crate::tool::{CatchPanic, caught};
 
 /// One question. Dropped before it is answered, it is withdrawn, and the ledger has that.
 pub(super) struct Inquiry {
@@ -42,14 +44,14 @@ impl Inquiry {
     ///
     /// # Errors
     /// If it isn't.
-    pub(super) async fn answered(&mut self, answer: Answer) -> Result<(), String> {
+    pub(super) async fn answered(&mut self, answer: Answer, signer: Option<Signer>) -> Result<(), String> {
         self.answered = true;
-        self.write(Entry::Answered(self.end(Some(answer))));
+        self.write(Entry::Answered(self.end(Some(answer), signer)));
         self.written().await
     }
 
-    fn end(&self, answer: Option<Answer>) -> Arc<AnsweredRecord> {
-        Arc::new(AnsweredRecord::new(&self.asked, answer, self.since.elapsed()))
+    fn end(&self, answer: Option<Answer>, signer: Option<Signer>) -> Arc<AnsweredRecord> {
+        Arc::new(AnsweredRecord::new(&self.asked, answer, signer, self.since.elapsed()))
     }
 
     fn write(&mut self, entry: Entry) {
@@ -78,7 +80,7 @@ impl Drop for Inquiry {
         if writing.is_none() && answered {
             return;
         }
-        let end = Entry::Answered(self.end(None));
+        let end = Entry::Answered(self.end(None, None));
         let ledger = Arc::clone(&self.ledger);
         let rest = async move {
             let written = match writing {
@@ -89,5 +91,25 @@ impl Drop for Inquiry {
             if !answered && written.is_ok() { append(&*ledger, end).await } else { written }
         };
         detach(Box::pin(rest), tokio::runtime::Handle::try_current().ok().as_ref());
+    }
+}
+
+/// Has a person said no to the same before, in the same conversation? Then nobody is asked again.
+pub(super) async fn refused_before(state: &mut State, ledger: &dyn Ledger, key: &LedgerKey) {
+    let Some(conversation) = state.place.conversation.clone() else { return };
+    let what = key.of_what_runs(what_runs(state.tool(), state.canonical()));
+    let looked = match caught(|| ledger.refused(Refusal::new(Some(conversation), what))) {
+        Ok(looking) => CatchPanic::new(looking).await,
+        Err(panic) => Err(panic),
+    };
+    match looked {
+        Ok(Ok(None)) => {}
+        Ok(Ok(Some(question))) => {
+            state.approval = Approval::Refused;
+            state.refused_before = Some(question);
+        }
+        // A person can still be asked, and nothing runs without one.
+        Ok(Err(error)) => tracing::error!(target: "tool_runtime", %error, "what was refused before can't be read"),
+        Err(panic) => tracing::error!(target: "tool_runtime", panic, "what was refused before can't be read"),
     }
 }

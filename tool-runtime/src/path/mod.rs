@@ -28,6 +28,7 @@ mod inquiry;
 pub mod permit;
 pub mod record;
 pub mod resolve;
+pub(crate) mod resume;
 pub mod review;
 pub mod settle;
 mod state;

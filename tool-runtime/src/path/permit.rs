@@ -86,6 +86,9 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
             "A rule forbids this call of `{tool}`, and it did not run: {}. Calling it again in the same way will be forbidden again.",
             reasons(&state.ruling.denied)
         ),
+        Code::Rejected if state.refused_before.is_some() => format!(
+            "A person has said no to this very call of `{tool}` before; it did not run, and nobody was asked again. Don't repeat it."
+        ),
         Code::Rejected => format!(
             "A person was asked about this call of `{tool}` and said no; it did not run. Don't repeat it unasked."
         ),
@@ -99,6 +102,9 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
             };
             format!("`{tool}` did not run: a person has to agree to this call{why}, and nobody could be asked{taken}.")
         }
+        Code::ApprovalVoid => format!(
+            "`{tool}` did not run: a person agreed to it, but it is not the same any more. It may be asked for again."
+        ),
         Code::ApprovalExpired => format!(
             "`{tool}` did not run: a person has to agree to this call, and nobody answered in time. It may be asked for again."
         ),

@@ -10,7 +10,7 @@ use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
 use crate::checklist::{Slot, SlotState};
-use crate::ledger::{Entry, Ledger, LedgerError, Verdict, VerdictKind, VerdictParts};
+use crate::ledger::{Entry, Ledger, LedgerError, Parking, Verdict, VerdictKind, VerdictParts};
 use crate::schema::Digest;
 use crate::tool::{CatchPanic, caught};
 
@@ -25,6 +25,24 @@ impl Recorded {
         self.0.verdict.as_deref()
     }
 
+    /// Why the verdict is not in the ledger, if it isn't.
+    pub(crate) fn unrecorded(&self) -> Option<&str> {
+        self.0.unrecorded.as_deref()
+    }
+
+    /// What is cleared and not recorded ends. What won't run has nothing to wait for: a no stays the no
+    /// that it is.
+    fn or_ended(self) -> Result<Self, Ending> {
+        let Recorded(mut state) = self;
+        match state.verdict.as_ref().map(|verdict| verdict.kind()) {
+            Some(VerdictKind::Cleared) => match state.unrecorded.take() {
+                Some(detail) => Err(not_recorded(state, detail)),
+                None => Ok(Recorded(state)),
+            },
+            _ => Ok(Recorded(state)),
+        }
+    }
+
     pub(crate) fn shared_verdict(&self) -> Option<&Arc<Verdict>> {
         self.0.verdict.as_ref()
     }
@@ -37,7 +55,7 @@ impl Decided {
     /// `not_recorded`; the call does not run then.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
         let Decided(state) = self;
-        record(state, ledger).await
+        record(state, ledger).await.or_ended()
     }
 }
 
@@ -48,7 +66,7 @@ impl Pending {
     /// `not_recorded`; nobody will be able to resume it then.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
         let Pending(state) = self;
-        record(state, ledger).await
+        record(state, ledger).await.or_ended()
     }
 }
 
@@ -58,21 +76,57 @@ impl Asked {
     /// # Errors
     /// `not_recorded`.
     pub async fn record(self, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-        match self {
-            Asked::Decided(decided) => decided.record(ledger).await,
-            Asked::Pending(pending) => pending.record(ledger).await,
-            Asked::Ended(ending) => Err(ending),
-        }
+        self.record_or(ledger, false).await
+    }
+
+    /// As [`record`](Self::record). What is cleared may go on although it could not be written down, if
+    /// the host wants that.
+    pub(crate) async fn record_or(self, ledger: &dyn Ledger, go_on: bool) -> Result<Recorded, Ending> {
+        let recorded = match self {
+            Asked::Decided(Decided(state)) | Asked::Pending(Pending(state)) => record(state, ledger).await,
+            Asked::Ended(ending) => return Err(ending),
+        };
+        let cleared = recorded.0.verdict.as_ref().is_some_and(|verdict| verdict.kind() == VerdictKind::Cleared);
+        if cleared && !go_on { recorded.or_ended() } else { Ok(recorded) }
     }
 }
 
-async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, Ending> {
-    let (kind, reasons) = (kind(&state), reasons(&state));
+async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
+    let judged = kind(&state);
+    let mut verdict = verdict(&mut state, judged, None);
+    let kept = match judged {
+        VerdictKind::Blocked(Code::ApprovalPending) => {
+            let whole = state.has_secrets().then(|| Arc::from(state.canonical()));
+            let parking = Parking::new(Arc::clone(&verdict), whole);
+            written(|| ledger.park(parking)).await
+        }
+        _ => written(|| ledger.append(Entry::Verdict(Arc::clone(&verdict)))).await,
+    };
+    let kept = match kept {
+        Err(failed) if failed.unsupported && state.has_secrets() => {
+            // Whoever went on with it would not have what was approved.
+            state.approval = Approval::Unavailable;
+            let judged = kind(&state);
+            verdict = self::verdict(&mut state, judged, Some(failed.text));
+            append(ledger, Entry::Verdict(Arc::clone(&verdict))).await
+        }
+        kept => kept.map_err(|failed| failed.text),
+    };
+    state.verdict = Some(verdict);
+    state.unrecorded = kept.err();
+    Recorded(state)
+}
+
+fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc<Verdict> {
+    let mut reasons = reasons(state);
+    reasons.extend(besides);
     let open = state.unknowns().iter().map(|unknown| unknown.slot().to_owned()).collect();
-    let (list, slots) = slots(&mut state);
+    let (list, slots) = slots(state);
     // The values are read: the text moves on into the record, unless it has secrets.
     let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
-    let verdict = Arc::new(Verdict::new(VerdictParts {
+    let hints = state.tool().hints();
+    Arc::new(Verdict::new(VerdictParts {
+        place: state.place.clone(),
         call_id: state.call.id.clone(),
         tool: state.call.name.clone(),
         definition: *state.tool().digest(),
@@ -84,17 +138,9 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Result<Recorded, 
         question: state.question.clone(),
         list,
         slots,
-    }));
-    state.verdict = Some(Arc::clone(&verdict));
-    match append(ledger, Entry::Verdict(verdict)).await {
-        Ok(()) => Ok(Recorded(state)),
-        Err(detail) if kind == VerdictKind::Cleared => Err(not_recorded(state, detail)),
-        Err(detail) => {
-            // What won't run has nothing to wait for: a no stays the no that it is.
-            state.unrecorded = Some(detail);
-            Ok(Recorded(state))
-        }
-    }
+        repeatable: hints.read_only || hints.idempotent,
+        expires: state.expires.filter(|_| kind == VerdictKind::Blocked(Code::ApprovalPending)),
+    }))
 }
 
 pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
@@ -130,8 +176,14 @@ fn reasons(state: &State) -> Vec<String> {
     reasons.extend(state.unmet().iter().cloned());
     reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
     reasons.extend(state.grant.as_ref().map(|grant| grant.reason()));
+    if let Approval::Void(why) = state.approval {
+        reasons.push(format!("the approval is void: {why}"));
+    }
     if state.approval == Approval::Forbidden {
         reasons.push("a rule forbids asking".to_owned());
+    }
+    if let Some(earlier) = &state.refused_before {
+        reasons.push(format!("a person has said no to the same before, to question {earlier}"));
     }
     state.without_secrets(&mut reasons);
     reasons
@@ -142,17 +194,28 @@ pub(super) type Appending = BoxFuture<'static, Result<(), String>>;
 
 /// Appends an entry; a ledger that panics has failed. `Err` tells the host what happened.
 pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    written(|| ledger.append(entry)).await.map_err(|failed| failed.text)
+}
+
+/// What the host is told of a ledger that failed.
+struct Failed {
+    text: String,
+    unsupported: bool,
+}
+
+async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerError>>) -> Result<(), Failed> {
     // The ledger's own words may panic as well.
     let describe = |error: LedgerError| {
         let words = || {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             format!("{error}: {cause}")
         };
-        caught(words).unwrap_or_else(|_| error.to_string())
+        Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported: error.is_unsupported() }
     };
-    match caught(|| ledger.append(entry)) {
-        Ok(appending) => CatchPanic::new(appending).await.and_then(|kept| kept.map_err(describe)),
-        Err(panic) => Err(panic),
+    let panicked = |panic| Failed { text: panic, unsupported: false };
+    match caught(write) {
+        Ok(writing) => CatchPanic::new(writing).await.map_err(panicked)?.map_err(describe),
+        Err(panic) => Err(panicked(panic)),
     }
 }
 
@@ -197,16 +260,21 @@ fn kind(state: &State) -> VerdictKind {
     if !state.unknowns().is_empty() || state.args.is_none() {
         return VerdictKind::Blocked(Code::Unanswered);
     }
+    match state.approval {
+        // Whatever the policy says by now: a person has said no, or yes to something else.
+        Approval::Refused => return VerdictKind::Blocked(Code::Rejected),
+        Approval::Void(_) => return VerdictKind::Blocked(Code::ApprovalVoid),
+        Approval::Expired => return VerdictKind::Blocked(Code::ApprovalExpired),
+        Approval::Pending => return VerdictKind::Blocked(Code::ApprovalPending),
+        Approval::NotAsked | Approval::Unavailable | Approval::Forbidden | Approval::Given(_) => {}
+    }
     let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
     if !by_policy && state.agree().is_empty() {
         return VerdictKind::Cleared;
     }
     match state.approval {
         Approval::Given(_) => VerdictKind::Cleared,
-        Approval::Refused => VerdictKind::Blocked(Code::Rejected),
-        Approval::Expired => VerdictKind::Blocked(Code::ApprovalExpired),
-        Approval::Pending => VerdictKind::Blocked(Code::ApprovalPending),
         Approval::Forbidden => VerdictKind::Blocked(Code::Denied),
-        Approval::NotAsked | Approval::Unavailable => VerdictKind::Blocked(Code::ApprovalUnavailable),
+        _ => VerdictKind::Blocked(Code::ApprovalUnavailable),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ending::{End, Ending};
 use super::state::State;
-use crate::call::{Code, ToolCall};
+use crate::call::{Code, Place, ToolCall};
 use crate::registry::{Loaded, Registry};
 use crate::schema::text;
 use crate::tool::{HostTool, Lineage};
@@ -18,6 +18,12 @@ impl Proposed {
     /// Says that a tool has made the call.
     pub(crate) fn made_by(mut self, lineage: Arc<Lineage>) -> Self {
         self.0.lineage = Some(lineage);
+        self
+    }
+
+    /// Says where it belongs.
+    pub(crate) fn placed(mut self, place: Place) -> Self {
+        self.0.place = place;
         self
     }
 

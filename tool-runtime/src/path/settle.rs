@@ -54,7 +54,8 @@ impl Ending {
     /// A record that can't be written is reported through `tracing`; the result stands.
     pub async fn settle(self, ledger: &dyn Ledger, cap: usize) -> Settled {
         let settled = self.prepared(cap);
-        record_end(ledger, settled.entry()).await;
+        // Whoever wants to know of it has a harness, which tells.
+        let _ = record_end(ledger, settled.entry()).await;
         settled
     }
 
@@ -63,7 +64,7 @@ impl Ending {
         self.end();
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
-        let State { call, verdict, end, lineage, .. } = *state;
+        let State { place, call, verdict, end, lineage, .. } = *state;
         let End { code, error_code, content, value, started, took, detail, asides, card_data } =
             end.unwrap_or_else(End::lost);
         let result = ToolResult {
@@ -74,6 +75,7 @@ impl Ending {
             asides,
         };
         let record = Arc::new(Record::new(RecordParts {
+            place,
             call_id: call.id,
             tool: call.name,
             code,
@@ -113,10 +115,12 @@ impl Settled {
 }
 
 /// Writes an end down. Whether that fails is the host's to know; the result stands.
-pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) {
-    if let Err(error) = append(ledger, entry).await {
+pub(super) async fn record_end(ledger: &dyn Ledger, entry: Entry) -> Result<(), String> {
+    let written = append(ledger, entry).await;
+    if let Err(error) = &written {
         tracing::error!(target: "tool_runtime", error, "the end of a call could not be recorded");
     }
+    written
 }
 
 /// The last changes to the content, and the card. Gives the whole of a content that was cut.

@@ -1,8 +1,9 @@
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::accept::as_given;
 use super::ending::End;
-use crate::call::ToolCall;
+use crate::call::{Place, ToolCall};
 use crate::checklist::examine::{Agree, Examined, Filled, Findings};
 use crate::checklist::{SlotState, Snapshot, Unknown};
 use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
@@ -13,6 +14,8 @@ use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
 /// it says what has been done.
 pub(crate) struct State {
+    /// Which way through the host it is.
+    pub(super) place: Place,
     pub(super) call: ToolCall,
     /// `None` only in the ending of a call whose tool nobody has.
     pub(super) tool: Option<HostTool>,
@@ -29,6 +32,8 @@ pub(crate) struct State {
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
+    /// The question about the same, to which a person said no before.
+    pub(super) refused_before: Option<QuestionId>,
     /// Which question a person was asked about it.
     pub(super) question: Option<QuestionId>,
     /// What spares the question.
@@ -39,6 +44,8 @@ pub(crate) struct State {
     pub(super) verdict: Option<Arc<Verdict>>,
     /// Why the verdict, a no, is not in the ledger.
     pub(super) unrecorded: Option<String>,
+    /// Of a call that is going to wait: until when it does.
+    pub(super) expires: Option<SystemTime>,
     /// In an ending.
     pub(super) end: Option<End>,
 }
@@ -70,11 +77,14 @@ pub(super) enum Approval {
     Forbidden,
     Expired,
     Pending,
+    /// What was approved is not what would run; the reason says how.
+    Void(&'static str),
 }
 
 impl State {
     pub(super) fn new(call: ToolCall, tool: Option<HostTool>, host: HostState) -> Self {
         State {
+            place: Place::new(None),
             call,
             tool,
             host,
@@ -85,11 +95,13 @@ impl State {
             listed: None,
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
+            refused_before: None,
             question: None,
             grant: None,
             cancelled: false,
             verdict: None,
             unrecorded: None,
+            expires: None,
             end: None,
         }
     }

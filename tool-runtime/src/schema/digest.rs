@@ -41,6 +41,13 @@ impl Digest {
     }
 }
 
+impl From<[u8; 32]> for Digest {
+    /// The bytes of a digest that was made elsewhere.
+    fn from(bytes: [u8; 32]) -> Self {
+        Digest(bytes)
+    }
+}
+
 impl FromStr for Digest {
     type Err = DigestError;
 

@@ -1,0 +1,163 @@
+//! Approvals that outlast a process: bound to values, answered and gone on with elsewhere, and worth nothing once somebody
+//! has changed them.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use tool_runtime::{
+    Answer, BoxFuture, CallFacts, CaseId, ClaimError, Decision, FileLedger, FileLedgerError, Harness, Ledger,
+    LedgerKey, Query, QuestionId, QuestionSet, Registry, Reply, Signer, SqlLedger, SqlOptions, ToolCall, tool,
+};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Pays somebody.
+#[tool(host(destructive))]
+async fn pay(
+    /// To whom.
+    to: String,
+    /// How much, in whole units.
+    amount: u32,
+) -> String {
+    format!("paid {amount} to {to}")
+}
+
+/// A host: what it asks about is answered later.
+///
+/// # Errors
+/// If the tools aren't sound.
+pub fn host(ledger: Arc<dyn Ledger>) -> Outcome<Harness> {
+    let registry = Registry::builder().tool(PayTool::host()).build()?;
+    Ok(Harness::new(registry, |_: &CallFacts<'_>| Decision::ask("payments are confirmed"))
+        .approver(|set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            Box::pin(async move { vec![Answer::Later; set.questions.len()] })
+        })
+        .ledger(ledger)
+        .conversation("demo"))
+}
+
+/// Opens the database that hosts share.
+///
+/// # Errors
+/// If it can't be opened.
+pub async fn shared(database: &Path, name: &str) -> Outcome<Arc<dyn Ledger>> {
+    Ok(Arc::new(SqlLedger::sqlite(database, key()?, SqlOptions::new().host(name)).await?))
+}
+
+/// The example's own. A host keeps its key where it keeps its other secrets.
+fn key() -> Outcome<LedgerKey> {
+    Ok(LedgerKey::new("example", [42; 32])?)
+}
+
+/// A call of the model's, which then waits. Gives its case and its question.
+///
+/// # Errors
+/// If it doesn't.
+pub async fn propose(ledger: &Arc<dyn Ledger>, amount: u32, out: &mut impl Write) -> Outcome<(CaseId, QuestionId)> {
+    let arguments = format!(r#"{{"to":"alice","amount":{amount}}}"#);
+    writeln!(out, "model: pay {arguments}")?;
+    let settled = host(Arc::clone(ledger))?.run_settled([ToolCall::new("call_1", "pay", arguments)], None).await;
+    let settled = settled.first().ok_or("one call has one result")?;
+    writeln!(out, "  {}", settled.result().text())?;
+    let case = settled.record().case();
+    let history = ledger.history(Query::all().case(case)).await?;
+    let question = history.case(case).and_then(|case| case.question()).ok_or("nothing was asked")?;
+    Ok((case, question))
+}
+
+/// A person says yes, somewhere else.
+///
+/// # Errors
+/// If it comes too late.
+pub async fn agree(ledger: &Arc<dyn Ledger>, question: &QuestionId, out: &mut impl Write) -> Outcome {
+    ledger.reply(Reply::new(question.clone(), Answer::Yes, Signer::new("ann", "web"))).await?;
+    writeln!(out, "ann, on the web: yes")?;
+    Ok(())
+}
+
+/// Goes on with a call that was answered. This is what the second process does.
+///
+/// # Errors
+/// If the ledger can't be read. That the call isn't to be had is printed.
+pub async fn resume(ledger: &Arc<dyn Ledger>, case: CaseId, out: &mut impl Write) -> Outcome {
+    match host(Arc::clone(ledger))?.resume(case, None).await {
+        Ok(settled) => writeln!(out, "  {}: {}", settled.record().code(), settled.result().text())?,
+        Err(ClaimError::Failed(error)) => return Err(error.into()),
+        Err(refused) => writeln!(out, "  refused: {refused}")?,
+    }
+    Ok(())
+}
+
+/// A yes is for the values that were shown: with another amount the call is asked about anew, and the yes to the first is
+/// none to the second.
+///
+/// # Errors
+/// If the ledger fails.
+pub async fn bound_to_values(database: &Path, out: &mut impl Write) -> Outcome {
+    let ledger = shared(database, "first").await?;
+    let (ten, question) = propose(&ledger, 10, out).await?;
+    agree(&ledger, &question, out).await?;
+    let (dear, _) = propose(&ledger, 1000, out).await?;
+    let history = ledger.history(Query::all()).await?;
+    let binding = |case| history.case(case).and_then(|case| case.asked()).and_then(|asked| asked.binding());
+    if let (Some(before), Some(now)) = (binding(ten), binding(dear)) {
+        let confirmed: Vec<&str> = now.unchanged_since(&before).collect();
+        let anew: Vec<&str> = now.pairs().map(|(slot, _)| slot).filter(|slot| !confirmed.contains(slot)).collect();
+        writeln!(out, "  confirmed before: {}; to be confirmed: {}", confirmed.join(", "), anew.join(", "))?;
+    }
+    writeln!(out, "going on with 1000 on the yes to 10:")?;
+    resume(&ledger, dear, out).await
+}
+
+/// A record that somebody has edited is no record.
+///
+/// # Errors
+/// If the file can't be written.
+pub async fn forged(file: &Path, out: &mut impl Write) -> Outcome {
+    let case = {
+        let ledger: Arc<dyn Ledger> = Arc::new(FileLedger::open(file, key()?)?);
+        let (case, question) = propose(&ledger, 10, out).await?;
+        agree(&ledger, &question, out).await?;
+        case
+    };
+    let text = fs::read_to_string(file)?;
+    fs::write(file, text.replace(r#"\"amount\":10"#, r#"\"amount\":99"#))?;
+    writeln!(
+        out,
+        "somebody turns 10 into 99 in the record of {}:",
+        if text.contains(&case.to_string()) { "the call" } else { "nothing" }
+    )?;
+    match FileLedger::open(file, key()?) {
+        Err(FileLedgerError::Changed { line, .. }) => writeln!(out, "  refused: line {line} is not what was written")?,
+        Err(error) => return Err(error.into()),
+        Ok(_) => writeln!(out, "  taken")?,
+    }
+    Ok(())
+}
+
+/// All of it. `second` goes on with a call in another process, if it can.
+///
+/// # Errors
+/// If a ledger fails, or `second` does.
+pub async fn run(
+    folder: &Path,
+    second: impl FnOnce(&Path, CaseId) -> io::Result<String>,
+    out: &mut impl Write,
+) -> Outcome {
+    writeln!(out, "— a yes is for the values that were shown")?;
+    bound_to_values(&folder.join("values.db"), out).await?;
+    writeln!(out, "\n— answered and gone on with elsewhere")?;
+    let database = folder.join("shared.db");
+    let ledger = shared(&database, "first").await?;
+    let (case, question) = propose(&ledger, 25, out).await?;
+    agree(&ledger, &question, out).await?;
+    writeln!(out, "a second process goes on with it:")?;
+    write!(out, "{}", second(&database, case)?)?;
+    writeln!(out, "and the first tries to, after it:")?;
+    resume(&ledger, case, out).await?;
+    writeln!(out, "\n— a record that was edited")?;
+    forged(&folder.join("forged.jsonl"), out).await
+}

@@ -1,0 +1,9 @@
+//! Ledgers that outlast a process: what is written, what nobody can change unseen, calls that wait for an answer from
+//! elsewhere, and what is left after a crash.
+
+mod crash;
+mod failing;
+mod file;
+mod sql;
+mod support;
+mod waiting;

@@ -1,0 +1,96 @@
+//! What a recorded call costs in a database, as a multiple of the least that it could: one insert and one update.
+//!
+//! `cargo bench -p tool-runtime --features sqlite --bench ledgers` prints lines `ratio NAME = X.XX`: medians of the time on
+//! the wall, the cases in turn within one run, in one folder, with write-ahead logging and `synchronous=NORMAL`. With
+//! `synchronous=FULL`, the default, it would be the disk that is measured.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Row as _, SqlitePool};
+use tool_runtime::{AllowAll, Harness, LedgerKey, Registry, SqlLedger, SqlOptions, Survives, ToolCall, tool};
+
+/// Sends money.
+#[tool(host(concurrency_safe))]
+async fn pay(
+    /// To whom.
+    to: String,
+    /// How much.
+    amount: u32,
+    /// What for.
+    purpose: String,
+) -> String {
+    format!("{amount} to {to} for {purpose}")
+}
+
+const ARGUMENTS: &str = r#"{"to":"alice","amount":10,"purpose":"lunch"}"#;
+
+/// How often each case is timed.
+const ROUNDS: usize = 401;
+
+/// The least: a row comes, and changes once.
+async fn raw(pool: &SqlitePool, id: usize, bodies: &[String; 2]) -> Result<(), sqlx::Error> {
+    let id = format!("call-{id}");
+    sqlx::query("INSERT INTO raw (id, verdict) VALUES ($1, $2)").bind(&id).bind(&bodies[0]).execute(pool).await?;
+    sqlx::query("UPDATE raw SET ended = $2 WHERE id = $1").bind(&id).bind(&bodies[1]).execute(pool).await?;
+    Ok(())
+}
+
+fn median(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64()
+}
+
+async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let options = SqliteConnectOptions::new()
+        .filename(folder.join("raw.db"))
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal);
+    let pool = SqlitePoolOptions::new().max_connections(8).test_before_acquire(false).connect_with(options).await?;
+    sqlx::query("CREATE TABLE raw (id TEXT PRIMARY KEY, verdict TEXT, ended TEXT)").execute(&pool).await?;
+    let key = LedgerKey::new("bench", [1; 32])?;
+    let ledger =
+        SqlLedger::sqlite(folder.join("ledger.db"), key, SqlOptions::new().survives(Survives::ProcessCrash)).await?;
+    let harness = Harness::new(Registry::builder().tool(PayTool::host()).build()?, AllowAll)
+        .ledger(ledger.clone())
+        .conversation("bench");
+    let calls = |count: usize| (0..count).map(|place| ToolCall::new(format!("call_{place}"), "pay", ARGUMENTS));
+    // What the ledger writes of a call is what the raw pair writes.
+    harness.run(calls(1)).await;
+    let written = SqliteConnectOptions::new().filename(folder.join("ledger.db"));
+    let written = SqlitePool::connect_with(written).await?;
+    let row = sqlx::query("SELECT verdict, ended FROM tool_calls").fetch_one(&written).await?;
+    let bodies: [String; 2] = [row.try_get(0)?, row.try_get(1)?];
+    written.close().await;
+    let mut times: [Vec<Duration>; 3] = Default::default();
+    for round in 0..ROUNDS {
+        for step in 0..times.len() {
+            // A different case comes first in each round.
+            let case = (round + step) % times.len();
+            let begun = Instant::now();
+            match case {
+                0 => raw(&pool, round, &bodies).await?,
+                1 => drop(harness.run(calls(1)).await),
+                _ => drop(harness.run(calls(10)).await),
+            }
+            times[case].push(begun.elapsed());
+        }
+    }
+    let [raw, one, ten] = times.each_mut().map(|times| median(times));
+    println!("raw pair: {:.0} µs", raw * 1e6);
+    println!("ratio sqlite = {:.2}", one / raw);
+    println!("ratio sqlite10 = {:.2}", ten / 10.0 / raw);
+    ledger.close().await;
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let folder = std::env::temp_dir().join(format!("ledgers-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let measured = runtime.block_on(measure(&folder));
+    fs::remove_dir_all(&folder)?;
+    measured
+}

@@ -1,0 +1,65 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::BoxFuture;
+use crate::gate::{Answer, Approver, QuestionSet};
+
+/// Who answered, and how the answer came.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Signer {
+    by: Arc<str>,
+    channel: Arc<str>,
+}
+
+impl Signer {
+    /// A person as the host knows them, and the way on which the answer came, such as `web`.
+    pub fn new(by: impl Into<Arc<str>>, channel: impl Into<Arc<str>>) -> Self {
+        Signer { by: by.into(), channel: channel.into() }
+    }
+
+    /// The person.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// The way.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+}
+
+/// An approver whose answers are those of one person on one way: their records say so.
+///
+/// ```
+/// use tool_runtime::{NeverAsk, Approver, Signed, Signer};
+///
+/// let approver = Signed::new(NeverAsk, Signer::new("ann", "terminal"));
+/// assert_eq!(approver.signer().map(|signer| signer.by().to_owned()).as_deref(), Some("ann"));
+/// ```
+pub struct Signed<A> {
+    approver: A,
+    signer: Signer,
+}
+
+impl<A: Approver> Signed<A> {
+    /// What `approver` answers is what `signer` says.
+    pub fn new(approver: A, signer: Signer) -> Self {
+        Signed { approver, signer }
+    }
+}
+
+impl<A: Approver> Approver for Signed<A> {
+    fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
+        self.approver.ask(questions)
+    }
+
+    fn signer(&self) -> Option<Signer> {
+        Some(self.signer.clone())
+    }
+}
+
+impl<A> fmt::Debug for Signed<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signed").field("signer", &self.signer).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,254 @@
+//! The lines of a ledger file, and the chain of codes that holds them together.
+
+use std::fmt;
+
+use super::super::key::{LedgerKey, Mac};
+use super::super::record::from_micros;
+use super::super::stored::{Owner, Stored};
+use crate::schema::json::{Json, write_string};
+use crate::schema::{Digest, DigestError, JsonPath, text};
+
+/// What stands behind each line's own text: `,"mac":"`, 64 digits, `"}`.
+const TAIL: usize = 8 + 64 + 2;
+
+/// Where a chain has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileHead {
+    lines: u64,
+    mac: Mac,
+}
+
+impl FileHead {
+    /// Before the first line.
+    pub(super) const START: FileHead = FileHead { lines: 0, mac: [0; 32] };
+
+    pub(super) fn new(lines: u64, mac: Mac) -> Self {
+        FileHead { lines, mac }
+    }
+
+    /// How many lines there are.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+}
+
+impl fmt::Display for FileHead {
+    /// `N:MAC`, as it is read back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.lines, Digest::from(self.mac))
+    }
+}
+
+impl std::str::FromStr for FileHead {
+    type Err = DigestError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (lines, mac) = text.split_once(':').ok_or(DigestError)?;
+        let mac: Digest = mac.parse()?;
+        Ok(FileHead { lines: lines.parse().map_err(|_| DigestError)?, mac: *mac.as_bytes() })
+    }
+}
+
+/// Writes lines on, each with the code of all before it.
+#[derive(Debug, Clone)]
+pub(super) struct Chain {
+    pub(super) key: LedgerKey,
+    pub(super) ledger: String,
+    pub(super) head: FileHead,
+}
+
+impl Chain {
+    /// The first line, which says what the file is.
+    pub(super) fn begin(key: LedgerKey, ledger: String, at: i64, out: &mut String) -> Self {
+        let mut chain = Chain { key, ledger, head: FileHead::START };
+        let start = out.len();
+        out.push_str(r#"{"n":0,"at_us":"#);
+        out.push_str(itoa::Buffer::new().format(at));
+        out.push_str(r#","format":1,"ledger":"#);
+        write_string(out, &chain.ledger);
+        out.push_str(r#","key":"#);
+        write_string(out, chain.key.id());
+        chain.close(out, start);
+        chain
+    }
+
+    /// A line with an entry.
+    pub(super) fn line(&mut self, entry: &str, at: i64, owner: &str, out: &mut String) {
+        let start = out.len();
+        out.push_str(r#"{"n":"#);
+        out.push_str(itoa::Buffer::new().format(self.head.lines));
+        out.push_str(r#","at_us":"#);
+        out.push_str(itoa::Buffer::new().format(at));
+        out.push_str(r#","owner":"#);
+        write_string(out, owner);
+        out.push_str(r#","entry":"#);
+        out.push_str(entry);
+        self.close(out, start);
+    }
+
+    fn close(&mut self, out: &mut String, start: usize) {
+        let mac = self.key.mac(DOMAIN, &self.parts(&out[start..]));
+        out.push_str(r#","mac":""#);
+        out.push_str(&Digest::from(mac).to_string());
+        out.push_str("\"}\n");
+        self.head = FileHead { lines: self.head.lines + 1, mac };
+    }
+
+    fn parts<'a>(&'a self, line: &'a str) -> [&'a [u8]; 4] {
+        [self.ledger.as_bytes(), self.key.id().as_bytes(), &self.head.mac, line.as_bytes()]
+    }
+
+    /// Is it the next line, but for its newline? Then the chain goes on behind it.
+    fn takes(&mut self, line: &str) -> bool {
+        let Some((text, tail)) = line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at)) else {
+            return false;
+        };
+        let digits = tail.strip_prefix(r#","mac":""#).and_then(|tail| tail.strip_suffix("\"}"));
+        let Some(mac) = digits.and_then(|digits| digits.parse::<Digest>().ok()) else { return false };
+        let holds = self.key.is_mac(DOMAIN, &self.parts(text), mac.as_bytes());
+        if holds {
+            self.head = FileHead { lines: self.head.lines + 1, mac: *mac.as_bytes() };
+        }
+        holds
+    }
+}
+
+const DOMAIN: &str = "file-line";
+
+/// How a file ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileTail {
+    /// With a whole line.
+    Whole,
+    /// With a line that is whole but for its newline; this is instead of it. Nothing is lost.
+    NoNewline(Vec<u8>),
+    /// With so many bytes of a line that was not written to its end.
+    Torn(u64),
+}
+
+/// What is in a file.
+pub(super) struct Contents {
+    /// `None`: not even the first line is whole.
+    pub(super) chain: Option<Chain>,
+    pub(super) entries: Vec<Stored>,
+    /// The codes of its lines.
+    pub(super) macs: Vec<Mac>,
+    /// Up to where it is whole.
+    pub(super) good: usize,
+    pub(super) tail: FileTail,
+}
+
+/// Reads a file, checking every line.
+///
+/// # Errors
+/// The number of the first line that isn't what was written, from 1, and why.
+pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, String)> {
+    let mut contents = Contents { chain: None, entries: Vec::new(), macs: Vec::new(), good: 0, tail: FileTail::Whole };
+    while contents.good < bytes.len() {
+        let rest = &bytes[contents.good..];
+        let number = contents.chain.as_ref().map_or(0, |chain| chain.head.lines) + 1;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let line = &rest[..end.unwrap_or(rest.len())];
+        if let Some(took) = take(&mut contents, line, key).map_err(|why| (number, why))? {
+            contents.entries.extend(took);
+            contents.good += line.len() + 1;
+            if end.is_none() {
+                contents.good = bytes.len();
+                contents.tail = FileTail::NoNewline(Vec::new());
+            }
+            continue;
+        }
+        // Some other byte stands where its newline was.
+        if end.is_none()
+            && let Some((last, line)) = line.split_last()
+            && let Some(took) = take(&mut contents, line, key).map_err(|why| (number, why))?
+        {
+            contents.entries.extend(took);
+            contents.good += line.len();
+            contents.tail = FileTail::NoNewline(vec![*last]);
+            return Ok(contents);
+        }
+        if is_torn(&contents, rest, key) {
+            contents.tail = FileTail::Torn(rest.len() as u64);
+            return Ok(contents);
+        }
+        return Err((number, "it is not what was written there".to_owned()));
+    }
+    Ok(contents)
+}
+
+/// Takes a line if it is the next one: the entry in it, unless it is the first.
+fn take(contents: &mut Contents, line: &[u8], key: &LedgerKey) -> Result<Option<Option<Stored>>, String> {
+    let Ok(line) = std::str::from_utf8(line) else { return Ok(None) };
+    let mut chain = match &contents.chain {
+        Some(chain) => chain.clone(),
+        None => match first(line, key)? {
+            Some(chain) => chain,
+            None => return Ok(None),
+        },
+    };
+    if !chain.takes(line) {
+        return Ok(None);
+    }
+    let entry = match contents.chain {
+        None => None,
+        Some(_) => Some(entry(line).ok_or("it holds no entry that this version knows")?),
+    };
+    contents.macs.push(chain.head.mac);
+    contents.chain = Some(chain);
+    Ok(Some(entry))
+}
+
+/// The chain that a first line begins. `Err` if it was written under another key or by another version.
+fn first(line: &str, key: &LedgerKey) -> Result<Option<Chain>, String> {
+    let Ok(json) = Json::parse(line) else { return Ok(None) };
+    let word = |name: &str| json.get(name).and_then(Json::as_str);
+    let Some((ledger, id)) = word("ledger").zip(word("key")) else { return Ok(None) };
+    if id != key.id() {
+        return Err(format!("it was written under the key `{}`", text::shown(id, 64)));
+    }
+    if json.get("format").and_then(Json::as_number) != Some("1") {
+        return Err("it is of another format".to_owned());
+    }
+    Ok(Some(Chain { key: key.clone(), ledger: ledger.to_owned(), head: FileHead::START }))
+}
+
+/// The entry in a line that holds.
+fn entry(line: &str) -> Option<Stored> {
+    let json = Json::parse(line).ok()?;
+    let at = json.get("at_us")?.as_number()?.parse().ok().and_then(from_micros);
+    let owner = json.get("owner")?.as_str().and_then(Owner::read);
+    // Its very text, and not how it would be written anew.
+    let text = JsonPath::from_pointer("/entry")?.find(line)?;
+    Some(Stored::read(text).ok()?.written(at, owner))
+}
+
+/// Can it be what is left of a write that was cut off? Then it holds no line that was ever whole, and
+/// nobody can have been told that it was written.
+fn is_torn(contents: &Contents, rest: &[u8], key: &LedgerKey) -> bool {
+    let text: &str = match std::str::from_utf8(rest) {
+        Ok(text) => text,
+        // Cut inside a character.
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or(""),
+        // A crash of the machine may leave anything behind the last line that was synced.
+        Err(_) => return !rest.contains(&b'\n'),
+    };
+    let mut cursor = 0;
+    while let Some(end) = text[cursor..].find("\"}") {
+        cursor += end + 2;
+        let line = &text[..cursor];
+        let whole = match &contents.chain {
+            Some(chain) => chain.clone().takes(line),
+            None => first(line, key).is_ok_and(|chain| chain.is_some_and(|mut chain| chain.takes(line))),
+        };
+        if whole {
+            return false;
+        }
+    }
+    // A newline is written last. Only a crash of the machine leaves one behind what wasn't written; the
+    // blocks that it never wrote read as zeros then.
+    !text.contains('\n') || text.contains(UNWRITTEN)
+}
+
+const UNWRITTEN: &str = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";

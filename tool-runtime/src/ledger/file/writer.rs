@@ -1,0 +1,258 @@
+//! The one thread that writes to a ledger file.
+
+use std::fs::{self, File};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+
+use tokio::sync::oneshot;
+
+use super::super::record::to_micros;
+use super::super::waiting::Desk;
+use super::super::{Entry, LedgerError, Owner, Reply, ReplyError, Stored};
+use super::chain::{Chain, FileHead};
+use crate::call::CaseId;
+
+/// What is to be written, and who waits for it.
+pub(super) enum Job {
+    Append {
+        lines: Vec<(Entry, String)>,
+        /// The sealed arguments of a call that is going to wait.
+        parked: Option<(CaseId, Vec<u8>)>,
+        done: oneshot::Sender<Result<(), String>>,
+    },
+    Reply {
+        reply: Reply,
+        done: oneshot::Sender<Result<(), ReplyError>>,
+    },
+}
+
+/// Sends to the thread, and ends it when dropped: the file is closed then.
+pub(super) struct Writer {
+    jobs: Option<Sender<Job>>,
+    head: Arc<Mutex<FileHead>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How many jobs are written and synced together.
+const TOGETHER: usize = 256;
+
+impl Writer {
+    pub(super) fn start(
+        file: File,
+        length: u64,
+        chain: Chain,
+        owner: Owner,
+        desk: Arc<Mutex<Desk>>,
+        sealed: PathBuf,
+    ) -> io::Result<Self> {
+        let (jobs, incoming) = channel();
+        let head = Arc::new(Mutex::new(chain.head));
+        let shared = Arc::clone(&head);
+        let mut pen = Pen { file, length, chain, owner, desk, head: shared, sealed, broken: false };
+        let thread = std::thread::Builder::new().name("tool-ledger".to_owned()).spawn(move || pen.run(&incoming))?;
+        Ok(Writer { jobs: Some(jobs), head, thread: Some(thread) })
+    }
+
+    pub(super) fn head(&self) -> FileHead {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is sent is written, whether or not anybody waits for it.
+    pub(super) fn send<E: From<Gone>, J: FnOnce(oneshot::Sender<Result<(), E>>) -> Job>(
+        &self,
+        job: J,
+    ) -> impl Future<Output = Result<(), E>> + use<E, J> {
+        let (done, written) = oneshot::channel();
+        let sent = match &self.jobs {
+            Some(jobs) => jobs.send(job(done)).map_err(|_| Gone),
+            None => Err(Gone),
+        };
+        async move {
+            sent?;
+            written.await.unwrap_or_else(|_| Err(Gone.into()))
+        }
+    }
+
+    pub(super) fn reply(&self, reply: Reply) -> impl Future<Output = Result<(), ReplyError>> + use<> {
+        self.send(|done| Job::Reply { reply, done })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        // Whoever opens the file next finds it closed. A thread that panicked is over as well.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// The thread has ended.
+pub(super) struct Gone;
+
+impl From<Gone> for String {
+    fn from(_: Gone) -> Self {
+        "the thread that writes the ledger has ended".to_owned()
+    }
+}
+
+impl From<Gone> for ReplyError {
+    fn from(gone: Gone) -> Self {
+        LedgerError::new(String::from(gone)).into()
+    }
+}
+
+struct Pen {
+    file: File,
+    /// Up to where the file is whole.
+    length: u64,
+    chain: Chain,
+    owner: Owner,
+    desk: Arc<Mutex<Desk>>,
+    head: Arc<Mutex<FileHead>>,
+    sealed: PathBuf,
+    /// A write failed and could not be taken back.
+    broken: bool,
+}
+
+impl Pen {
+    fn run(&mut self, incoming: &Receiver<Job>) {
+        let mut next = incoming.recv().ok();
+        while let Some(job) = next.take() {
+            match job {
+                Job::Reply { reply, done } => {
+                    let _ = done.send(self.reply(&reply));
+                }
+                Job::Append { lines, parked, done } => {
+                    let mut together = vec![(lines, parked, done)];
+                    while together.len() < TOGETHER {
+                        match incoming.try_recv() {
+                            Ok(Job::Append { lines, parked, done }) => together.push((lines, parked, done)),
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
+                            Err(_) => break,
+                        }
+                    }
+                    self.append(together);
+                }
+            }
+            if next.is_none() {
+                next = incoming.recv().ok();
+            }
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the parts of jobs, in one place")]
+    fn append(
+        &mut self,
+        jobs: Vec<(Vec<(Entry, String)>, Option<(CaseId, Vec<u8>)>, oneshot::Sender<Result<(), String>>)>,
+    ) {
+        let at = SystemTime::now();
+        let mut lines: Vec<&(Entry, String)> = Vec::new();
+        let mut waiting = Vec::new();
+        let mut parked_of = Vec::new();
+        let mut dones = Vec::new();
+        let mut jobs_lines = Vec::new();
+        for (entries, parked, done) in jobs {
+            jobs_lines.push(entries);
+            parked_of.push(parked);
+            dones.push(done);
+        }
+        for (entries, (parked, done)) in jobs_lines.iter().zip(parked_of.iter().zip(dones)) {
+            // Before its line: a call that is said to wait can be gone on with.
+            let kept = parked.as_ref().map_or(Ok(()), |(case, sealed)| self.keep(*case, sealed));
+            match kept {
+                Ok(()) => {
+                    lines.extend(entries);
+                    waiting.push(done);
+                }
+                Err(error) => {
+                    let _ = done.send(Err(error.to_string()));
+                }
+            }
+        }
+        let texts: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();
+        let written = self.write(&texts, at).map_err(|error| error.to_string());
+        if written.is_ok() {
+            for (entry, text) in &lines {
+                self.note(entry, text, at);
+            }
+        }
+        for done in waiting {
+            let _ = done.send(written.clone());
+        }
+    }
+
+    fn reply(&mut self, reply: &Reply) -> Result<(), ReplyError> {
+        let at = SystemTime::now();
+        let entry = self.desk.lock().unwrap_or_else(PoisonError::into_inner).reply(reply, at)?;
+        let text = entry.to_text()?;
+        self.write(&[&text], at).map_err(LedgerError::new)?;
+        self.note(&entry, &text, at);
+        Ok(())
+    }
+
+    /// All lines in one write, synced once.
+    fn write(&mut self, texts: &[&str], at: SystemTime) -> io::Result<()> {
+        if self.broken {
+            return Err(io::Error::other("an earlier write failed and could not be taken back"));
+        }
+        let (at, owner, before) = (to_micros(at), self.owner.to_string(), self.chain.clone());
+        let mut bytes = String::new();
+        for text in texts {
+            self.chain.line(text, at, &owner, &mut bytes);
+        }
+        let written = self.file.write_all(bytes.as_bytes()).and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                *self.head.lock().unwrap_or_else(PoisonError::into_inner) = self.chain.head;
+                Ok(())
+            }
+            Err(error) => {
+                // What was refused must not be there later.
+                self.chain = before;
+                let back = self.file.set_len(self.length).and_then(|()| self.file.seek(SeekFrom::Start(self.length)));
+                self.broken = back.and_then(|_| self.file.sync_data()).is_err();
+                Err(error)
+            }
+        }
+    }
+
+    /// What a line means for calls that wait.
+    fn note(&self, entry: &Entry, text: &str, at: SystemTime) {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let case = entry.case();
+        let waited = desk.is_waiting(case);
+        let noted = desk.note(entry, None, || Ok(Stored::read(text)?.written(Some(at), Some(self.owner.clone()))));
+        if let Err::<(), super::super::StoredError>(error) = noted {
+            tracing::error!(target: "tool_runtime", %error, "an entry that was written can't be read");
+        }
+        let is_over = waited && !desk.is_waiting(case);
+        drop(desk);
+        if is_over && let Err(error) = erase(&self.sealed, case) {
+            tracing::error!(target: "tool_runtime", %error, %case, "the secrets of a call that is over were not erased");
+        }
+    }
+
+    /// Keeps the sealed arguments of a call that is going to wait.
+    fn keep(&self, case: CaseId, sealed: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.sealed)?;
+        let mut file = File::create(self.sealed.join(case.to_string()))?;
+        file.write_all(sealed)?;
+        file.sync_all()?;
+        super::sync_folder(&self.sealed.join("."))
+    }
+}
+
+fn erase(folder: &Path, case: CaseId) -> io::Result<()> {
+    match fs::remove_file(folder.join(case.to_string())) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,387 @@
+//! A ledger in a database, which several hosts may share.
+
+mod connection;
+mod read;
+mod statements;
+mod writer;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use connection::{Column, Connection, Connections, Value};
+use statements::{ABOUT, EARLIER_STARTS, MIGRATIONS, Statements};
+use tokio::sync::{mpsc, oneshot};
+use writer::{Append, Job, ROOM, Writer};
+
+use super::file::hex;
+use super::key::{Mac, random};
+use super::{
+    ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, Refusal, Reply,
+    ReplyError, Stored,
+};
+use crate::BoxFuture;
+use crate::call::CaseId;
+use crate::gate::QuestionId;
+
+/// Keeps entries in a SQLite or PostgreSQL database, one row a call.
+///
+/// Several hosts may share one: what waits for an answer may be answered by one and gone on with by
+/// another, and whoever is first to claim it is the only one. Times are the database's.
+///
+/// Every text has a code under the ledger's key (HMAC-SHA-256), so that a record that was forged or
+/// edited is refused. What no code can show is that a database was put back to an earlier state, or
+/// that rows are missing.
+///
+/// Entries that come while others are written are written together, in one transaction. It needs a
+/// `tokio` runtime, the one that it was opened on.
+#[derive(Clone)]
+pub struct SqlLedger {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connections: Connections,
+    shared: Arc<Shared>,
+    jobs: mpsc::Sender<Job>,
+}
+
+/// What the ledger and its writer know.
+struct Shared {
+    key: LedgerKey,
+    ledger: String,
+    host: Owner,
+    /// The same, as it stands in rows.
+    owner: String,
+    statements: &'static Statements,
+    claimed: Mutex<HashSet<CaseId>>,
+}
+
+/// How a [`SqlLedger`] is opened.
+#[derive(Debug, Clone)]
+pub struct SqlOptions {
+    host: Option<String>,
+    lease: Duration,
+    survives: Survives,
+}
+
+/// What entries survive once they are acknowledged. Of SQLite; PostgreSQL is set up where it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Survives {
+    /// That the machine loses its power (`synchronous=FULL`).
+    PowerLoss,
+    /// That the process ends; the last of them may be missing after the machine lost its power
+    /// (`synchronous=NORMAL`). Many times faster.
+    ProcessCrash,
+}
+
+impl SqlOptions {
+    /// A host without a name, which nobody can tell from a new one after its restart; leases of a
+    /// minute; entries survive that the power is lost.
+    pub fn new() -> Self {
+        SqlOptions { host: None, lease: Duration::from_secs(60), survives: Survives::PowerLoss }
+    }
+
+    /// Names this host, so that after a restart its own calls need not wait for their lease to end. Two
+    /// processes that run at a time must not have the same name.
+    #[must_use]
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.host = Some(name.into());
+        self
+    }
+
+    /// Sets how long this host is taken to be alive after it was last heard of. It says so three times
+    /// in that span.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets what entries survive.
+    #[must_use]
+    pub fn survives(mut self, what: Survives) -> Self {
+        self.survives = what;
+        self
+    }
+}
+
+impl Default for SqlOptions {
+    fn default() -> Self {
+        SqlOptions::new()
+    }
+}
+
+impl SqlLedger {
+    /// Opens a SQLite database, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If it can't be opened or brought to this version, or was written under another key.
+    #[cfg(feature = "sqlite")]
+    pub async fn sqlite(
+        path: impl AsRef<std::path::Path>,
+        key: LedgerKey,
+        options: SqlOptions,
+    ) -> Result<Self, LedgerError> {
+        use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+        let synchronous = match options.survives {
+            Survives::PowerLoss => SqliteSynchronous::Full,
+            Survives::ProcessCrash => SqliteSynchronous::Normal,
+        };
+        let connect = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(synchronous)
+            .busy_timeout(Duration::from_secs(10));
+        // A file doesn't go away as a server does: nothing to ask before each use.
+        let pool = SqlitePoolOptions::new()
+            .max_connections(8)
+            .test_before_acquire(false)
+            .connect_with(connect)
+            .await
+            .map_err(LedgerError::new)?;
+        SqlLedger::open(Connections::Sqlite(pool), key, options).await
+    }
+
+    /// Opens a PostgreSQL database by its URL.
+    ///
+    /// # Errors
+    /// If it can't be opened or brought to this version, or was written under another key.
+    #[cfg(feature = "postgres")]
+    pub async fn postgres(url: &str, key: LedgerKey, options: SqlOptions) -> Result<Self, LedgerError> {
+        let connect: sqlx::postgres::PgConnectOptions = url.parse().map_err(LedgerError::new)?;
+        let pool = sqlx::postgres::PgPoolOptions::new()
+            .max_connections(8)
+            .connect_with(connect)
+            .await
+            .map_err(LedgerError::new)?;
+        SqlLedger::open(Connections::Postgres(pool), key, options).await
+    }
+
+    async fn open(connections: Connections, key: LedgerKey, options: SqlOptions) -> Result<Self, LedgerError> {
+        let boot = hex(&random::<8>().map_err(LedgerError::new)?);
+        let named = options.host.is_some();
+        let host = Owner::new(options.host.unwrap_or_else(|| format!("host-{boot}")), boot);
+        let mut connection = connections.acquire().await.map_err(LedgerError::new)?;
+        let begin = connections.dialect().begin();
+        connection.run(begin, Vec::new()).await.map_err(LedgerError::new)?;
+        let ledger = match migrated(&mut connection, &connections, &key).await {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                // Closed in the middle of it, nothing of it is done.
+                connection.discard().await.map_err(LedgerError::new)?;
+                return Err(error);
+            }
+        };
+        connection.run("COMMIT", Vec::new()).await.map_err(LedgerError::new)?;
+        let statements = connections.dialect().statements();
+        if named {
+            let earlier = Value::text(&format!("{}/", host.host()));
+            connection.run(EARLIER_STARTS, vec![earlier]).await.map_err(LedgerError::new)?;
+        }
+        let owner = host.to_string().replace('\0', "\u{fffd}");
+        let shared = Arc::new(Shared { key, ledger, host, owner, statements, claimed: Mutex::default() });
+        lease(&mut connection, &shared, options.lease).await.map_err(LedgerError::new)?;
+        connection.run(statements.erase_forgotten, Vec::new()).await.map_err(LedgerError::new)?;
+        drop(connection);
+        let (jobs, incoming) = mpsc::channel(ROOM);
+        let writer = Writer {
+            connections: connections.clone(),
+            shared: Arc::clone(&shared),
+            connection: None,
+            asked: HashSet::new(),
+        };
+        tokio::spawn(writer.run(incoming));
+        let inner = Arc::new(Inner { connections, shared, jobs });
+        tokio::spawn(stay_alive(Arc::downgrade(&inner), options.lease));
+        Ok(SqlLedger { inner })
+    }
+
+    /// Removes calls that ended longer ago than `age`, and the secrets of calls that have waited in vain
+    /// for as long. Gives the number of calls.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn prune(&self, age: Duration) -> Result<u64, LedgerError> {
+        let age = || vec![Value::Integer(Some(i64::try_from(age.as_micros()).unwrap_or(i64::MAX)))];
+        let say = self.inner.shared.statements;
+        let mut connection = self.inner.connections.acquire().await.map_err(LedgerError::new)?;
+        let failed = LedgerError::new;
+        connection.run(say.prune_secrets, age()).await.map_err(failed)?;
+        connection.run(say.prune_entries, age()).await.map_err(failed)?;
+        connection.run(say.prune_calls, age()).await.map_err(failed)
+    }
+
+    /// Waits until all that was handed over is written, and closes the connections. Whatever comes
+    /// after that fails.
+    pub async fn close(&self) {
+        let (done, written) = oneshot::channel();
+        if self.inner.jobs.send(Job::Close(done)).await.is_ok() {
+            let _ = written.await;
+        }
+        self.inner.connections.close().await;
+    }
+
+    async fn write(&self, entries: Vec<Entry>, sealed: Option<Vec<u8>>) -> Result<(), LedgerError> {
+        let mut lines = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let text = entry.to_text()?;
+            lines.push((entry, text));
+        }
+        let (done, written) = oneshot::channel();
+        self.inner.jobs.send(Job::Append(Append { lines, sealed, done })).await.map_err(|_| ended())?;
+        written.await.map_err(|_| ended())?.map_err(LedgerError::new)
+    }
+}
+
+fn ended() -> LedgerError {
+    LedgerError::new("the task that writes the ledger has ended")
+}
+
+impl Shared {
+    fn mac(&self, text: &str) -> Mac {
+        self.key.mac(DOMAIN, &[self.ledger.as_bytes(), self.key.id().as_bytes(), text.as_bytes()])
+    }
+
+    fn is_ours(&self, text: &str, mac: &[u8]) -> bool {
+        self.key.is_mac(DOMAIN, &[self.ledger.as_bytes(), self.key.id().as_bytes(), text.as_bytes()], mac)
+    }
+
+    fn has_claimed(&self, case: CaseId) -> bool {
+        let claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        !claimed.is_empty() && claimed.contains(&case)
+    }
+}
+
+const DOMAIN: &str = "sql-entry";
+
+/// Brings the database to this version. Gives its id.
+async fn migrated(
+    connection: &mut Connection,
+    connections: &Connections,
+    key: &LedgerKey,
+) -> Result<String, LedgerError> {
+    let dialect = connections.dialect();
+    if let Some(lock) = dialect.lock() {
+        connection.define(lock.to_owned()).await.map_err(LedgerError::new)?;
+    }
+    connection.define(ABOUT.to_owned()).await.map_err(LedgerError::new)?;
+    let about = "SELECT id, key_id, CAST(version AS BIGINT) FROM tool_ledger".to_owned();
+    let columns = [Column::Text, Column::Text, Column::Integer];
+    let mut rows = connection.rows(about, Vec::new(), &columns).await.map_err(LedgerError::new)?;
+    let latest = MIGRATIONS.len() as i64;
+    let (id, version) = match rows.pop().map(<[Value; 3]>::try_from) {
+        Some(Ok([id, key_id, version])) => {
+            let key_id = key_id.into_text().unwrap_or_default();
+            if key_id != key.id() {
+                return Err(LedgerError::new(format!("the ledger was written under the key `{key_id}`")));
+            }
+            (id.into_text().unwrap_or_default(), version.into_integer().unwrap_or_default())
+        }
+        _ => (hex(&random::<16>().map_err(LedgerError::new)?), 0),
+    };
+    if version > latest {
+        return Err(LedgerError::new(format!("the ledger is of version {version}; this is {latest}")));
+    }
+    for migration in &MIGRATIONS[usize::try_from(version).unwrap_or(0)..] {
+        connection.define(dialect.definitions(migration)).await.map_err(LedgerError::new)?;
+    }
+    let values = vec![Value::text(&id), Value::text(key.id()), Value::Integer(Some(latest))];
+    let set = "INSERT INTO tool_ledger (one, id, key_id, version) VALUES (1, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET version = excluded.version";
+    connection.run(set, values).await.map_err(LedgerError::new)?;
+    Ok(id)
+}
+
+async fn lease(connection: &mut Connection, shared: &Shared, lease: Duration) -> Result<(), sqlx::Error> {
+    let span = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
+    let values = vec![Value::text(&shared.owner), Value::Integer(Some(span))];
+    connection.run(shared.statements.lease, values).await.map(drop)
+}
+
+/// Says that the host is alive, for as long as somebody has the ledger.
+async fn stay_alive(inner: Weak<Inner>, span: Duration) {
+    loop {
+        tokio::time::sleep(span / 3).await;
+        let Some(inner) = inner.upgrade() else { return };
+        let said = match inner.connections.acquire().await {
+            Ok(mut connection) => lease(&mut connection, &inner.shared, span).await,
+            Err(error) => Err(error),
+        };
+        match said {
+            Ok(()) => {}
+            Err(sqlx::Error::PoolClosed) => return,
+            Err(error) => tracing::error!(target: "tool_runtime", %error, "a host's lease could not be renewed"),
+        }
+    }
+}
+
+/// How far a call came, as its row says.
+async fn about_case(connection: &mut Connection, case: CaseId) -> Result<Option<String>, LedgerError> {
+    let sql = "SELECT state FROM tool_calls WHERE case_id = $1".to_owned();
+    let rows = connection.rows(sql, vec![Value::text(&case.to_string())], &[Column::Text]).await;
+    let state = rows.map_err(LedgerError::new)?.pop().and_then(|mut row| row.pop());
+    Ok(state.and_then(Value::into_text))
+}
+
+impl Ledger for SqlLedger {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(self.write(vec![entry], None))
+    }
+
+    fn append_all(&self, entries: Vec<Entry>) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(self.write(entries, None))
+    }
+
+    fn key(&self) -> Option<&LedgerKey> {
+        Some(&self.inner.shared.key)
+    }
+
+    fn owner(&self) -> Option<&Owner> {
+        Some(&self.inner.shared.host)
+    }
+
+    fn history(&self, query: Query) -> BoxFuture<'_, Result<History, LedgerError>> {
+        Box::pin(async move { self.read_history(&query).await })
+    }
+
+    fn park(&self, parking: Parking) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move {
+            let seal = |whole: &Arc<str>| {
+                let case = parking.verdict.case().to_string();
+                self.inner.shared.key.seal(&case, whole).map_err(LedgerError::new)
+            };
+            let sealed = parking.whole.as_ref().map(seal).transpose()?;
+            self.write(vec![parking.entry()], sealed).await
+        })
+    }
+
+    fn reply(&self, reply: Reply) -> BoxFuture<'_, Result<(), ReplyError>> {
+        Box::pin(async move {
+            if !reply.is_final() {
+                return Err(ReplyError::NoAnswer);
+            }
+            let asked: Stored = self.asked(&reply).await?;
+            let (done, replied) = oneshot::channel();
+            let job = Job::Reply { reply, asked: Box::new(asked), done };
+            self.inner.jobs.send(job).await.map_err(|_| ended())?;
+            replied.await.map_err(|_| ended())?
+        })
+    }
+
+    fn claim(&self, case: CaseId) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
+        Box::pin(async move { self.claimed(case).await })
+    }
+
+    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
+        Box::pin(async move { self.refused_before(&refusal).await })
+    }
+}
+
+impl fmt::Debug for SqlLedger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqlLedger").field("owner", &self.inner.shared.owner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! All that is said to the databases.
+
+use super::connection::Dialect;
+
+/// One for each version that a database may be brought on from. `{seq}` and `{bytes}` are the dialect's.
+pub(super) const MIGRATIONS: [&str; 1] = ["
+CREATE TABLE tool_hosts (owner TEXT PRIMARY KEY, expires BIGINT NOT NULL);
+CREATE TABLE tool_calls (
+    seq {seq},
+    case_id TEXT NOT NULL UNIQUE,
+    conversation TEXT,
+    tool TEXT NOT NULL,
+    question TEXT,
+    state TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    began BIGINT NOT NULL,
+    expires BIGINT,
+    ended_at BIGINT,
+    verdict TEXT,
+    verdict_mac {bytes},
+    ended TEXT,
+    ended_mac {bytes}
+);
+CREATE INDEX tool_calls_open ON tool_calls (state) WHERE state <> 'ended';
+CREATE INDEX tool_calls_conversation ON tool_calls (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX tool_calls_question ON tool_calls (question) WHERE question IS NOT NULL;
+CREATE TABLE tool_entries (
+    seq {seq},
+    case_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    conversation TEXT,
+    what TEXT,
+    owner TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    mac {bytes} NOT NULL
+);
+CREATE INDEX tool_entries_case ON tool_entries (case_id);
+CREATE INDEX tool_entries_what ON tool_entries (what, conversation) WHERE what IS NOT NULL;
+CREATE TABLE tool_secrets (case_id TEXT PRIMARY KEY, sealed {bytes} NOT NULL);
+"];
+
+/// The table that says which version a database is of, and whose.
+pub(super) const ABOUT: &str = "CREATE TABLE IF NOT EXISTS tool_ledger (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, key_id TEXT NOT NULL, version INTEGER NOT NULL)";
+
+impl Dialect {
+    /// Definitions in its words.
+    pub(super) fn definitions(self, text: &str) -> String {
+        let (seq, bytes) = match self {
+            #[cfg(feature = "sqlite")]
+            Dialect::Sqlite => ("INTEGER PRIMARY KEY", "BLOB"),
+            #[cfg(feature = "postgres")]
+            Dialect::Postgres => ("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "BYTEA"),
+        };
+        text.replace("{seq}", seq).replace("{bytes}", bytes)
+    }
+
+    pub(super) fn statements(self) -> &'static Statements {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Dialect::Sqlite => &SQLITE,
+            #[cfg(feature = "postgres")]
+            Dialect::Postgres => &POSTGRES,
+        }
+    }
+}
+
+/// What is said again and again, with the time as the database's clock has it, in microseconds.
+pub(super) struct Statements {
+    pub(super) now: &'static str,
+    pub(super) verdict: &'static str,
+    pub(super) asked: &'static str,
+    pub(super) parked: &'static str,
+    pub(super) end: &'static str,
+    pub(super) end_alone: &'static str,
+    pub(super) repaired: &'static str,
+    pub(super) entry: &'static str,
+    pub(super) reply: &'static str,
+    pub(super) claim: &'static str,
+    pub(super) lease: &'static str,
+    pub(super) erase_forgotten: &'static str,
+    pub(super) prune_entries: &'static str,
+    pub(super) prune_secrets: &'static str,
+    pub(super) prune_calls: &'static str,
+}
+
+macro_rules! statements {
+    ($now:literal) => {
+        Statements {
+            now: concat!("SELECT ", $now),
+            // Of a new call, or of one that this host has asked about or claimed, and no other.
+            verdict: concat!(
+                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, verdict, verdict_mac, began) VALUES ($1, $2, $3, $4, $5, $6, $7, ",
+                $now,
+                ") ON CONFLICT (case_id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, verdict_mac = excluded.verdict_mac WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner"
+            ),
+            asked: concat!(
+                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, question, began) VALUES ($1, $2, $3, 'asked', $4, $5, ",
+                $now,
+                ") ON CONFLICT (case_id) DO UPDATE SET question = excluded.question WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner"
+            ),
+            parked: "UPDATE tool_calls SET state = 'waiting', expires = $2, verdict = $3, verdict_mac = $4 WHERE case_id = $1 AND state IN ('asked', 'claimed') AND owner = $5",
+            end: concat!(
+                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_at = ",
+                $now,
+                " WHERE case_id = $1 AND owner = $4 AND state IN ('running', 'refused', 'asked', 'claimed')"
+            ),
+            end_alone: concat!(
+                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, ended, ended_mac, began, ended_at) VALUES ($1, $2, $3, 'ended', $4, $5, $6, ",
+                $now,
+                ", ",
+                $now,
+                ") ON CONFLICT (case_id) DO NOTHING"
+            ),
+            repaired: concat!(
+                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_at = ",
+                $now,
+                " WHERE case_id = $1 AND state IN ('running', 'refused', 'asked') AND NOT EXISTS (SELECT 1 FROM tool_hosts WHERE tool_hosts.owner = tool_calls.owner AND tool_hosts.expires > ",
+                $now,
+                ")"
+            ),
+            entry: concat!(
+                "INSERT INTO tool_entries (case_id, kind, conversation, what, owner, body, mac, at) VALUES ($1, $2, $3, $4, $5, $6, $7, ",
+                $now,
+                ")"
+            ),
+            reply: concat!(
+                "UPDATE tool_calls SET state = 'answered' WHERE case_id = $1 AND state = 'waiting' AND (expires IS NULL OR expires > ",
+                $now,
+                ")"
+            ),
+            // A claim of a host that is gone is nobody's: without a cleared verdict nothing can have run.
+            claim: concat!(
+                "UPDATE tool_calls SET state = 'claimed', owner = $2 WHERE case_id = $1 AND verdict = $3 AND (state = 'answered' OR (state = 'waiting' AND expires <= ",
+                $now,
+                ") OR (state = 'claimed' AND NOT EXISTS (SELECT 1 FROM tool_hosts WHERE tool_hosts.owner = tool_calls.owner AND tool_hosts.expires > ",
+                $now,
+                ")))"
+            ),
+            lease: concat!(
+                "INSERT INTO tool_hosts (owner, expires) VALUES ($1, $2 + ",
+                $now,
+                ") ON CONFLICT (owner) DO UPDATE SET expires = excluded.expires"
+            ),
+            erase_forgotten: "DELETE FROM tool_secrets WHERE case_id NOT IN (SELECT case_id FROM tool_calls WHERE state IN ('waiting', 'answered', 'claimed', 'asked'))",
+            prune_entries: concat!(
+                "DELETE FROM tool_entries WHERE at < ",
+                $now,
+                " - $1 AND case_id NOT IN (SELECT case_id FROM tool_calls WHERE ended_at IS NULL OR ended_at >= ",
+                $now,
+                " - $1)"
+            ),
+            prune_secrets: concat!(
+                "DELETE FROM tool_secrets WHERE case_id IN (SELECT case_id FROM tool_calls WHERE expires < ",
+                $now,
+                " - $1)"
+            ),
+            prune_calls: concat!("DELETE FROM tool_calls WHERE ended_at < ", $now, " - $1"),
+        }
+    };
+}
+
+/// A host's earlier starts are over: `$1` begins like their names.
+pub(super) const EARLIER_STARTS: &str = "DELETE FROM tool_hosts WHERE substr(owner, 1, length($1)) = $1";
+pub(super) const KEEP_SECRET: &str = "INSERT INTO tool_secrets (case_id, sealed) VALUES ($1, $2) ON CONFLICT (case_id) DO UPDATE SET sealed = excluded.sealed";
+pub(super) const ERASE_SECRET: &str = "DELETE FROM tool_secrets WHERE case_id = $1";
+
+#[cfg(feature = "sqlite")]
+static SQLITE: Statements = statements!("CAST(unixepoch('now', 'subsec') * 1000000 AS INTEGER)");
+#[cfg(feature = "postgres")]
+static POSTGRES: Statements = statements!("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint");

@@ -1,0 +1,383 @@
+//! Calls that wait for an answer from elsewhere: parked, answered, claimed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::LedgerError;
+use super::asked::AnsweredRecord;
+use super::binding::Binding;
+use super::record::{Entry, Verdict, VerdictKind};
+use super::stored::{Stored, StoredKind};
+use crate::call::{CaseId, Code, Place};
+use crate::gate::{Answer, AnswerError, QuestionId, Signer};
+use crate::schema::Digest;
+
+/// A call that is going to wait: its verdict, and what must not stand in a record but is needed to
+/// go on.
+#[derive(Clone)]
+pub struct Parking {
+    pub(super) verdict: Arc<Verdict>,
+    pub(super) whole: Option<Arc<str>>,
+}
+
+impl Parking {
+    pub(crate) fn new(verdict: Arc<Verdict>, whole: Option<Arc<str>>) -> Self {
+        Parking { verdict, whole }
+    }
+
+    /// The entry that says that it waits.
+    pub fn entry(&self) -> Entry {
+        Entry::Verdict(Arc::clone(&self.verdict))
+    }
+
+    /// Has the call arguments that are secret? Then a ledger has to keep these too, sealed, until the
+    /// call is over.
+    pub fn has_secrets(&self) -> bool {
+        self.whole.is_some()
+    }
+}
+
+impl fmt::Debug for Parking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parking").field("case", &self.verdict.case()).finish_non_exhaustive()
+    }
+}
+
+/// An answer to the question of a call that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub(super) question: QuestionId,
+    pub(super) answer: Answer,
+    pub(super) signer: Signer,
+}
+
+impl Reply {
+    /// What is answered, by whom, and on which way it came. All of it goes into the record.
+    pub fn new(question: QuestionId, answer: Answer, signer: Signer) -> Self {
+        Reply { question, answer, signer }
+    }
+
+    /// The question.
+    pub fn question(&self) -> &QuestionId {
+        &self.question
+    }
+
+    /// The entry of the answer to a question that is in the ledger.
+    pub(super) fn entry(&self, asked: &Stored, now: SystemTime) -> Result<Entry, ReplyError> {
+        let forged = || ReplyError::Forged("the question has no binding".to_owned());
+        let waited = asked.at().and_then(|at| now.duration_since(at).ok()).unwrap_or(Duration::ZERO);
+        let binding: Binding = asked.binding().ok_or_else(forged)?;
+        Ok(Entry::Answered(Arc::new(AnsweredRecord::to_stored(
+            asked,
+            &self.question,
+            Place { case: asked.case(), conversation: asked.conversation().map(Into::into) },
+            *binding.digest(),
+            asked.what().ok_or_else(forged)?,
+            self.answer,
+            self.signer.clone(),
+            waited,
+        ))))
+    }
+
+    /// Only what settles a question is an answer to one that waits.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self.answer, Answer::Yes | Answer::No | Answer::YesForSession(_))
+    }
+}
+
+/// An answer came to nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReplyError {
+    /// Nobody waits for it any more, somebody was first, or it is too late.
+    Late(AnswerError),
+    /// It is neither a yes nor a no.
+    NoAnswer,
+    /// What the ledger has of the question was not written under its key.
+    Forged(String),
+    /// The ledger could not read or write.
+    Failed(LedgerError),
+}
+
+impl fmt::Display for ReplyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplyError::Late(error) => error.fmt(f),
+            ReplyError::NoAnswer => f.write_str("only a yes or a no answers a question that waits"),
+            ReplyError::Forged(what) => write!(f, "the ledger was changed by somebody else: {what}"),
+            ReplyError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReplyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReplyError::Failed(error) => std::error::Error::source(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<LedgerError> for ReplyError {
+    fn from(error: LedgerError) -> Self {
+        ReplyError::Failed(error)
+    }
+}
+
+/// A call that waited, which now is the claimant's alone to go on with.
+#[derive(Clone)]
+pub struct Claimed {
+    pub(super) asked: Stored,
+    pub(super) verdict: Stored,
+    pub(super) answered: Option<Stored>,
+    /// The canonical text, where the verdict's has its secrets redacted.
+    pub(super) whole: Option<String>,
+}
+
+impl Claimed {
+    /// The question.
+    pub fn asked(&self) -> &Stored {
+        &self.asked
+    }
+
+    /// The verdict that says that the call waits.
+    pub fn verdict(&self) -> &Stored {
+        &self.verdict
+    }
+
+    /// The answer. `None`: nobody gave one in time.
+    pub fn answered(&self) -> Option<&Stored> {
+        self.answered.as_ref()
+    }
+
+    /// The canonical text that was approved.
+    pub(crate) fn canonical(&self) -> Option<&str> {
+        self.whole.as_deref().or_else(|| self.verdict.arguments())
+    }
+
+    /// What doesn't fit together of it.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let Claimed { asked, verdict, answered, .. } = self;
+        if asked.case() != verdict.case() || verdict.question() != asked.question() {
+            return Some("the verdict is not that of the question");
+        }
+        let answered = answered.as_ref()?;
+        if answered.case() != asked.case() || answered.question() != asked.question() {
+            return Some("the answer is not one to the question");
+        }
+        let binding = asked.binding();
+        match answered.binds() {
+            Some(binds) if binding.as_ref().is_some_and(|binding| *binding.digest() == binds) => None,
+            _ => Some("the answer was given for something else"),
+        }
+    }
+}
+
+impl fmt::Debug for Claimed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claimed").field("verdict", &self.verdict).finish_non_exhaustive()
+    }
+}
+
+/// A call that waits can't be gone on with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClaimError {
+    /// No such call waits: there is none, it is over, or somebody else has claimed it.
+    NotWaiting,
+    /// Nobody has answered yet.
+    NotAnswered,
+    /// What the ledger has of it was not written under its key, or doesn't fit together.
+    Forged(String),
+    /// The ledger could not read or write, or can't do this at all.
+    Failed(LedgerError),
+}
+
+impl fmt::Display for ClaimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClaimError::NotWaiting => f.write_str("no such call waits: it is over, or somebody else goes on with it"),
+            ClaimError::NotAnswered => f.write_str("nobody has answered yet"),
+            ClaimError::Forged(what) => write!(f, "the ledger was changed by somebody else: {what}"),
+            ClaimError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ClaimError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ClaimError::Failed(error) => std::error::Error::source(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<LedgerError> for ClaimError {
+    fn from(error: LedgerError) -> Self {
+        ClaimError::Failed(error)
+    }
+}
+
+/// The calls that wait, for ledgers with one writer.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    /// Questions about calls that were not decided yet.
+    asked: HashMap<CaseId, Stored>,
+    waiting: HashMap<CaseId, Waiting>,
+    /// What people said no to, by conversation and by what would have run.
+    refused: HashMap<(Option<String>, Digest), QuestionId>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    asked: Stored,
+    verdict: Stored,
+    answered: Option<Stored>,
+    whole: Option<Arc<str>>,
+    claimed: bool,
+}
+
+impl Waiting {
+    fn is_over(&self, now: SystemTime) -> bool {
+        self.verdict.expires().is_some_and(|expires| expires <= now)
+    }
+}
+
+impl Desk {
+    /// Is this call asked about, or does it wait?
+    fn knows(&self, case: CaseId) -> bool {
+        self.asked.contains_key(&case) || self.waiting.contains_key(&case)
+    }
+
+    /// An entry was written. Most are about calls that never wait; of these no text is read.
+    pub(super) fn note<E>(
+        &mut self,
+        entry: &Entry,
+        whole: Option<Arc<str>>,
+        stored: impl FnOnce() -> Result<Stored, E>,
+    ) -> Result<(), E> {
+        let is_about_waiting = match entry {
+            Entry::Asked(_) | Entry::Answered(_) => true,
+            Entry::Verdict(verdict) => verdict.kind() == VerdictKind::Blocked(Code::ApprovalPending),
+            _ => false,
+        };
+        if is_about_waiting || self.knows(entry.case()) {
+            self.see(&stored()?);
+            if let Some(waiting) = self.waiting.get_mut(&entry.case()).filter(|_| whole.is_some()) {
+                waiting.whole = whole;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does it wait?
+    pub(super) fn is_waiting(&self, case: CaseId) -> bool {
+        self.waiting.contains_key(&case)
+    }
+
+    /// The calls that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = CaseId> {
+        self.waiting.keys().copied()
+    }
+
+    /// An entry was written.
+    pub(super) fn see(&mut self, entry: &Stored) {
+        let case = entry.case();
+        match entry.kind() {
+            StoredKind::Asked => {
+                self.asked.insert(case, entry.clone());
+            }
+            StoredKind::Answered => {
+                if let (Some(what), Some(question)) = (entry.what(), entry.question()) {
+                    let key = (entry.conversation().map(str::to_owned), what);
+                    match entry.answer() {
+                        Some(Answer::No) => {
+                            self.refused.insert(key, question);
+                        }
+                        Some(answer) if answer.is_yes() => {
+                            self.refused.remove(&key);
+                        }
+                        _ => {}
+                    }
+                }
+                if let Some(waiting) = self.waiting.get_mut(&case) {
+                    waiting.answered.get_or_insert_with(|| entry.clone());
+                }
+            }
+            StoredKind::Verdict if entry.code() == Some(Code::ApprovalPending) => {
+                if let Some(asked) = self.asked.remove(&case) {
+                    let verdict = entry.clone();
+                    let waiting = Waiting { asked, verdict, answered: None, whole: None, claimed: false };
+                    self.waiting.insert(case, waiting);
+                }
+            }
+            StoredKind::End if entry.code() == Some(Code::ApprovalPending) => {}
+            StoredKind::Verdict | StoredKind::End | StoredKind::Repaired => {
+                self.asked.remove(&case);
+                self.waiting.remove(&case);
+            }
+            StoredKind::LateEnd => {}
+        }
+    }
+
+    /// Which call waits for the answer to a question.
+    pub(super) fn reply(&self, reply: &Reply, now: SystemTime) -> Result<Entry, ReplyError> {
+        if !reply.is_final() {
+            return Err(ReplyError::NoAnswer);
+        }
+        let waits = |waiting: &&Waiting| waiting.asked.question().as_ref() == Some(&reply.question);
+        let waiting = self.waiting.values().find(waits).ok_or(ReplyError::Late(AnswerError::NotPending))?;
+        if waiting.answered.is_some() {
+            return Err(ReplyError::Late(AnswerError::AlreadyAnswered));
+        }
+        if waiting.is_over(now) || waiting.claimed {
+            return Err(ReplyError::Late(AnswerError::Expired));
+        }
+        reply.entry(&waiting.asked, now)
+    }
+
+    /// Takes a call that was answered, or whose time is over. Nobody else gets it.
+    pub(super) fn claim(&mut self, case: CaseId, now: SystemTime) -> Result<Claimed, ClaimError> {
+        let waiting = self.waiting.get_mut(&case).filter(|waiting| !waiting.claimed).ok_or(ClaimError::NotWaiting)?;
+        if waiting.answered.is_none() && !waiting.is_over(now) {
+            return Err(ClaimError::NotAnswered);
+        }
+        waiting.claimed = true;
+        let Waiting { asked, verdict, answered, whole, .. } = waiting;
+        let whole = whole.as_deref().map(str::to_owned);
+        let (asked, verdict, answered) = (asked.clone(), verdict.clone(), answered.clone());
+        Ok(Claimed { asked, verdict, answered, whole })
+    }
+
+    /// The question whose answer was no, about the same in the same conversation.
+    pub(super) fn refused(&self, asks: &Refusal) -> Option<QuestionId> {
+        self.refused.get(&(asks.conversation.as_deref().map(str::to_owned), asks.what)).cloned()
+    }
+}
+
+/// Has a person said no to this before?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub(super) conversation: Option<Arc<str>>,
+    pub(super) what: Digest,
+}
+
+impl Refusal {
+    pub(crate) fn new(conversation: Option<Arc<str>>, what: Digest) -> Self {
+        Refusal { conversation, what }
+    }
+
+    /// In which conversation.
+    pub fn conversation(&self) -> Option<&str> {
+        self.conversation.as_deref()
+    }
+
+    /// To what: the [digest](crate::Question::digest) of the question.
+    pub fn what(&self) -> &Digest {
+        &self.what
+    }
+}
