@@ -38,8 +38,10 @@ async fn followed(source: Arc<dyn Source>, ask: Ask) -> Lookup {
         _ => &[],
     };
     for hit in hits {
-        let read = source.read(&hit.location).map(|text| text.replace('\n', "\\n"));
-        assert_eq!(read, hit.excerpt, "{hit:?}");
+        let read = source.read(&hit.location).map(|text| text.replace('\n', "\\n")).unwrap_or_default();
+        let shown = hit.excerpt.as_deref().unwrap_or_default();
+        // Of a long one the beginning is shown.
+        assert!(read == shown || (read.len() > 80 && read[..80] == shown[..80]), "{hit:?} {read}");
     }
     lookup
 }
@@ -339,4 +341,66 @@ async fn what_is_too_long_is_not_found_rather_than_searched_for_ever() {
     assert_eq!(conversation.turn(1), None);
     conversation.user("Pay bob.");
     hit(said(&conversation, text("/to", "bob")).await);
+}
+
+/// Without bounds each of these would take hours.
+#[tokio::test]
+async fn hostile_texts_cost_no_more_than_their_length() {
+    let long = |part: &str| part.repeat(100_000 / part.len());
+    for part in [
+        "bag 1 ",
+        "bag. ",
+        "bag?\n",
+        "1. bag\n",
+        "bags\n1) 2 ",
+        "one thousand ",
+        "one-",
+        "a_",
+        "a ",
+        "1",
+        "1,000,",
+        "May 20 ",
+        "20 ",
+        "economy business ",
+        "no ",
+        "\"",
+        "(((",
+        "yes ",
+    ] {
+        let conversation = Conversation::new();
+        conversation.assistant(&long(part));
+        conversation.user(&long(part));
+        let leaves = format!("[{}1]", long(&format!("{{\"total_bags\":\"{}\"}},", part.trim().replace('"', ""))));
+        conversation.result(Observation::new("c", "t", leaves));
+        let asks = [
+            bags(),
+            bags().with_value("7"),
+            bags().with_value("7").with_hint(Pointer::Turn(1)),
+            bags().with_hint(Pointer::Turn(1)),
+            bags().with_hint("r:c#/0/total_bags".parse().unwrap()),
+            cabin().with_value("\"basic_economy\""),
+            cabin().with_hint(Pointer::Turn(1)),
+            Ask::new("book", "/bag", Shape::Boolean).with_value("true"),
+            text("/bag", "a_a_a_b"),
+            text("/bag", "a a a a a a b"),
+            text("/bag", &"a ".repeat(2000)),
+            Ask::new("book", "/bag", Shape::Date).with_value("\"2024-05-21\"").on(day("2024-05-15")),
+            Ask::new("book", "/bag", Shape::Date).with_hint(Pointer::Turn(1)).on(day("2024-05-15")),
+        ];
+        for ask in asks {
+            // It ends; what it gives can be followed.
+            followed(conversation.instruction(), ask.clone()).await;
+            followed(conversation.observed(), ask).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_read_to_its_end_says_nothing() {
+    let conversation = Conversation::new();
+    conversation.user("I have 2 bags.");
+    hit(said(&conversation, bags().with_value("2")).await);
+    // Whatever it says of bags, it isn't the older turn that counts.
+    conversation.user(&"bag ".repeat(250_000));
+    assert_eq!(said(&conversation, bags().with_value("2")).await, Lookup::NoResult);
 }

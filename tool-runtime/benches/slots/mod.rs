@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use tokio::runtime::Runtime;
 use tool_runtime::{Ask, Conversation, Day, Lookup, Shape, Source, SourceSet, look_up_all};
-
-use super::{Case, ratios};
 
 const ROUNDS: usize = 301;
 
@@ -52,37 +52,34 @@ pub(super) fn ratio(runtime: &Runtime) -> f64 {
         }
         conversation
     };
-    let mut ready: Vec<Conversation> = (0..ROUNDS).map(|_| conversations()).collect();
-    // They are kept: letting them go isn't part of it.
-    let mut kept = Vec::with_capacity(ROUNDS);
     let asks = asks();
     let values: Vec<String> =
         asks.iter().filter_map(|(_, ask)| ask.value()).map(|value| value.trim_matches('"').to_owned()).collect();
     let found: Vec<bool> = values.iter().map(|value| scan::holds(&whole, value)).collect();
     assert_eq!(found, [true, true, true, true, false], "the scan finds what is there");
-    let mut cases: Vec<Case<'_>> = vec![
-        (
-            "scan",
-            Box::new(|| {
-                for value in &values {
-                    black_box(scan::holds(black_box(&whole), value));
-                }
-            }),
-        ),
-        (
-            "index",
-            Box::new(|| {
-                let conversation = ready.pop().expect("one for each round");
-                conversation.user(black_box(&newest));
-                let sources: [Arc<dyn Source>; 1] = [conversation.instruction()];
-                let tried = runtime.block_on(look_up_all(&sources, asks.iter().cloned()));
-                let found: Vec<bool> = tried.iter().map(|tried| matches!(tried.outcome, Lookup::Hit(_))).collect();
-                assert_eq!(found, [true, true, true, true, false], "the index finds what is there");
-                kept.push(conversation);
-            }),
-        ),
-    ];
-    ratios(&mut cases, ROUNDS)[1]
+    let (mut scans, mut lookups) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        // Neither making the conversation nor letting it go is part of it.
+        let conversation = conversations();
+        let begun = ThreadTime::now();
+        conversation.user(black_box(&newest));
+        let sources: [Arc<dyn Source>; 1] = [conversation.instruction()];
+        let tried = runtime.block_on(look_up_all(&sources, asks.iter().cloned()));
+        lookups.push(begun.elapsed());
+        let found: Vec<bool> = tried.iter().map(|tried| matches!(tried.outcome, Lookup::Hit(_))).collect();
+        assert_eq!(found, [true, true, true, true, false], "the index finds what is there");
+
+        let begun = ThreadTime::now();
+        for value in &values {
+            black_box(scan::holds(black_box(&whole), value));
+        }
+        scans.push(begun.elapsed());
+    }
+    let median = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_secs_f64()
+    };
+    median(&mut lookups) / median(&mut scans)
 }
 
 /// The plain way: the text made small, cut into words, and each of them compared with all that may mean the value.

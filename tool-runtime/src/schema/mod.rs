@@ -21,9 +21,7 @@ mod tool_schema;
 mod walk;
 
 pub use compile::Issue;
-#[allow(unused_imports, reason = "for `wire`, of which a build may have nothing")]
-pub(crate) use compile::percent_decode;
-pub(crate) use compile::{Compiled, Origin, compile};
+pub(crate) use compile::{Compiled, Origin, compile, percent_decode};
 pub use day::{Day, DayError};
 pub(crate) use describe::got;
 pub use digest::{Digest, DigestError};

@@ -75,7 +75,6 @@ impl ToolSchema {
         &self.fields.parameters_text
     }
 
-    #[allow(dead_code, reason = "for `wire`, of which a build may have nothing")]
     pub(crate) fn parameters_json(&self) -> &Json {
         &self.fields.parameters
     }

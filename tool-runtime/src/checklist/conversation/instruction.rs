@@ -1,6 +1,7 @@
 //! What the user wrote.
 
 use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
 
 use super::wanted::{Place, Wanted, of_now};
 use super::{Piece, Said, UserTurn};
@@ -82,7 +83,7 @@ impl Search<'_> {
             }
         }
         for (at, turn) in self.said.turns.iter().enumerate().rev() {
-            let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
+            let Some((number, question)) = turn.question.as_ref().filter(|_| turn.accepts) else { continue };
             let Some(place) = wanted.last_in(question, budget) else { continue };
             let sentence = |sentence: &usize| {
                 let range = question.words.sentences[*sentence];
@@ -104,14 +105,17 @@ impl Search<'_> {
             let piece = &turn.piece;
             let sentences = if pointed == Some(at) { all_of(&piece.words) } else { self.sentences(turn, budget) };
             let mentions = closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, budget);
+            if budget.is_spent() {
+                // What wasn't read may say something else.
+                return Lookup::NoResult;
+            }
             if let Some(mention) = mentions.iter().rev().find(|mention| mention.value == canonical) {
                 return Lookup::Hit(self.hit(at, &place(mention), canonical));
             }
             if !mentions.is_empty() && pointed != Some(at) {
-                let others = mentions.iter().rev().map(|other| self.hit(at, &place(other), other.value.clone()));
-                return Lookup::Conflict(distinct(others));
+                return Lookup::Conflict(self.hits(at, &mentions));
             }
-            let Some((number, question)) = turn.question.as_ref().filter(|_| self.accepts(turn)) else { continue };
+            let Some((number, question)) = turn.question.as_ref().filter(|_| turn.accepts) else { continue };
             let asked = self.anchors().spoken(&question.words, budget).into_iter();
             let asked = asked.filter(|(at, _)| question.words.sentences[*at].asks);
             let asked: Vec<_> = asked.map(|(at, places)| (at, About::Speaks(places))).collect();
@@ -130,23 +134,24 @@ impl Search<'_> {
     fn sentences(&self, turn: &UserTurn, budget: &mut Budget) -> Vec<(usize, About)> {
         let mut own = self.anchors().spoken(&turn.piece.words, budget);
         let question = turn.question.as_ref().map(|(_, question)| &question.words);
-        let asked = question.map(|question| self.anchors().spoken(question, budget)).unwrap_or_default();
+        let asked = question.map(|question| Asked::new(question, &self.anchors().spoken(question, budget)));
         (0..turn.piece.words.sentences.len())
             .filter_map(|sentence| {
                 let about = match own.remove(&sentence) {
                     Some(places) => Some(About::Speaks(places)),
-                    None => question.and_then(|question| answers(&turn.piece.words, sentence, question, &asked)),
+                    None => asked.as_ref().and_then(|asked| asked.answered_by(&turn.piece.words, sentence)),
                 };
                 about.map(|about| (sentence, about))
             })
             .collect()
     }
 
-    /// Does a turn begin by agreeing to what was asked?
-    fn accepts(&self, turn: &UserTurn) -> bool {
-        let words = &turn.piece.words;
-        let first = words.sentences.first().map_or(0, |sentence| sentence.to);
-        self.lexicon.is_yes(words.small(0)) && !words.smalls(0, first).any(|word| self.lexicon.is_no(word))
+    /// Each value that is mentioned once, the last first; of many, some.
+    fn hits(&self, at: usize, mentions: &[Mention]) -> Vec<Hit> {
+        const MOST: usize = 16;
+        let mut seen = HashSet::new();
+        let each = mentions.iter().rev().filter(|mention| seen.insert(mention.value.as_str())).take(MOST);
+        each.map(|mention| self.hit(at, &place(mention), mention.value.clone())).collect()
     }
 
     fn hit(&self, at: usize, place: &Place, value: String) -> Hit {
@@ -197,8 +202,10 @@ impl Search<'_> {
                 None => Vec::new(),
             },
         };
-        let hits = mentions.iter().rev().map(|mention| self.hit(at, &place(mention), mention.value.clone()));
-        let mut hits = distinct(hits);
+        if budget.is_spent() {
+            return Lookup::NoResult;
+        }
+        let mut hits = self.hits(at, &mentions);
         match hits.len() {
             0 => Lookup::NoResult,
             1 => Lookup::Hit(hits.remove(0)),
@@ -207,21 +214,43 @@ impl Search<'_> {
     }
 }
 
-/// How a sentence answers one of those of a question that are about the slot. An item of a list answers the item of its
-/// number; any other sentence answers what was asked last, and perhaps what was asked before.
-fn answers(words: &Words, sentence: usize, question: &Words, asked: &Spoken) -> Option<About> {
-    let item = words.sentences[sentence].item;
-    let of_item = |at: &usize| question.sentences[*at].item;
-    if item.is_some() && question.sentences.iter().any(|sentence| sentence.item.is_some()) {
-        return asked.keys().any(|at| of_item(at) == item).then_some(About::Answers);
+/// What a turn of the assistant asks about a slot.
+struct Asked {
+    /// It has a list.
+    has_items: bool,
+    /// The items that are about the slot.
+    items: BTreeSet<u32>,
+    /// What it asks that is about the slot: nothing, what it asks last, or something before that.
+    about: Option<About>,
+}
+
+impl Asked {
+    fn new(question: &Words, spoken: &Spoken) -> Self {
+        let item = |at: usize| question.sentences[at].item;
+        let asks = |at: usize| question.sentences[at].asks || item(at).is_some();
+        let last = (0..question.sentences.len()).rev().find(|at| asks(*at));
+        let most = question.sentences.iter().filter_map(|sentence| sentence.item).max().unwrap_or(0);
+        // What is asked in a list isn't what was asked last, unless it is the only item.
+        let is_last = |at: usize| Some(at) == last && (item(at).is_none() || most < 2);
+        let about = spoken.keys().filter(|at| asks(**at)).map(|at| match is_last(*at) {
+            true => About::Answers,
+            false => About::AnswersSeveral,
+        });
+        Asked {
+            has_items: most > 0,
+            items: spoken.keys().filter_map(|at| item(*at)).collect(),
+            about: about.max_by_key(|about| *about == About::Answers),
+        }
     }
-    let asks = |at: &usize| question.sentences[*at].asks || of_item(at).is_some();
-    let last = (0..question.sentences.len()).rev().find(asks)?;
-    let items = question.sentences.iter().filter_map(|sentence| sentence.item).max().unwrap_or(0);
-    let is_last = |at: &usize| *at == last && (of_item(at).is_none() || items < 2);
-    let mut asked = asked.keys().filter(|at| asks(at)).peekable();
-    asked.peek()?;
-    Some(if asked.any(is_last) { About::Answers } else { About::AnswersSeveral })
+
+    /// How a sentence answers it. An item of a list answers the item of its number; any other sentence answers what
+    /// was asked last, and perhaps what was asked before.
+    fn answered_by(&self, words: &Words, sentence: usize) -> Option<About> {
+        match words.sentences[sentence].item {
+            Some(item) if self.has_items => self.items.contains(&item).then_some(About::Answers),
+            _ => self.about.clone(),
+        }
+    }
 }
 
 /// Every sentence, as somebody points at them.
@@ -231,18 +260,6 @@ fn all_of(words: &Words) -> Vec<(usize, About)> {
 
 fn place(mention: &Mention) -> Place {
     Place { start: mention.start, end: mention.end, normalisation: mention.normalisation }
-}
-
-/// Each value once.
-fn distinct(hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
-    const MOST: usize = 16;
-    let mut all: Vec<Hit> = Vec::new();
-    for hit in hits {
-        if all.len() < MOST && all.iter().all(|other| other.value != hit.value) {
-            all.push(hit);
-        }
-    }
-    all
 }
 
 /// A string that a turn consists of, or that it puts into quotes.

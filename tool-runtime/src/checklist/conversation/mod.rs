@@ -66,6 +66,8 @@ struct UserTurn {
     piece: Arc<Piece>,
     /// The assistant's turn that it follows, with its number.
     question: Option<(usize, Arc<Piece>)>,
+    /// It begins by agreeing.
+    accepts: bool,
     /// How many results there were before it.
     results_before: usize,
 }
@@ -86,6 +88,12 @@ impl Piece {
         let mut by_value: Vec<usize> = (0..readings.len()).collect();
         by_value.sort_by(|&a, &b| readings[a].value.cmp(&readings[b].value).then(a.cmp(&b)));
         Piece { words, readings, by_value }
+    }
+
+    /// Does it begin by agreeing to what was asked?
+    fn accepts(&self, lexicon: &Lexicon) -> bool {
+        let first = self.words.sentences.first().map_or(0, |sentence| sentence.to);
+        lexicon.is_yes(self.words.small(0)) && !self.words.smalls(0, first).any(|word| lexicon.is_no(word))
     }
 
     /// The last place where a number or day is written.
@@ -178,10 +186,11 @@ impl Conversation {
     /// Adds what the user wrote, and gives the number of the turn, from 1.
     pub fn user(&self, text: &str) -> usize {
         let piece = Arc::new(self.piece(text));
+        let accepts = piece.accepts(&self.0.lexicon);
         self.change(|said| {
             said.kept += piece.words.text.len();
             let question = said.assistant.take();
-            said.turns.push(UserTurn { piece, question, results_before: said.results.len() });
+            said.turns.push(UserTurn { piece, question, accepts, results_before: said.results.len() });
             said.turns.len()
         })
     }

@@ -1,17 +1,19 @@
 //! What tools answered.
 
+use std::collections::HashMap;
+
 use super::instruction::SHOWN;
 use super::wanted::{Place, Wanted};
 use super::{Observation, Piece, Said};
 use crate::call::CallId;
-use crate::checklist::ask::Ask;
+use crate::checklist::ask::{Ask, words_of_name};
 use crate::checklist::given::text_of;
 use crate::checklist::location::{Location, Pointer};
 use crate::checklist::search::{About, Anchors, Budget, Closed, Lexicon, Words};
 use crate::checklist::shape::Shape;
 use crate::checklist::source::{Hit, Lookup, Normalisation};
 use crate::schema::json::Json;
-use crate::schema::text::{head, visible};
+use crate::schema::text::visible;
 use crate::schema::{JsonPath, Segment};
 
 /// A result, as it is searched.
@@ -24,7 +26,8 @@ pub(super) struct Observed {
     /// The texts of all leaves, one after the other.
     piece: Piece,
     leaves: Vec<Leaf>,
-    value: Option<Json>,
+    /// Positions of leaves by the words of the names that they have.
+    by_name: HashMap<Box<str>, Vec<usize>>,
 }
 
 /// What a result vouches for.
@@ -43,9 +46,17 @@ enum Vouches {
 #[derive(Debug)]
 struct Leaf {
     path: JsonPath,
+    kind: Kind,
     /// Bytes of the piece.
     start: usize,
     end: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    String,
+    Number,
+    Boolean,
 }
 
 /// Between two leaves. Nothing that is searched goes across it.
@@ -73,7 +84,13 @@ impl Observed {
         let (mut text, mut leaves) = (String::new(), Vec::new());
         gather(&value, &JsonPath::root(), &mut text, &mut leaves);
         let piece = Piece::new(&text, lexicon);
-        Observed { call, vouches, unsourced, piece, leaves, value: Some(value) }
+        let mut by_name = HashMap::<Box<str>, Vec<usize>>::new();
+        for (at, leaf) in leaves.iter().enumerate() {
+            if let Some(Segment::Key(key)) = leaf.path.segments().last() {
+                by_name.entry(words_of_name(key).join(" ").into()).or_default().push(at);
+            }
+        }
+        Observed { call, vouches, unsourced, piece, leaves, by_name }
     }
 
     /// Bytes that it keeps.
@@ -98,6 +115,19 @@ impl Observed {
     fn leaf_at(&self, place: &Place) -> Option<&Leaf> {
         let at = self.leaves.partition_point(|leaf| leaf.start <= place.start).checked_sub(1)?;
         self.leaves.get(at).filter(|leaf| place.end <= leaf.end)
+    }
+
+    fn leaf(&self, path: &JsonPath) -> Option<&Leaf> {
+        self.leaves.iter().find(|leaf| leaf.path == *path)
+    }
+
+    fn value(&self, leaf: &Leaf) -> Json {
+        let text = self.text(leaf);
+        match leaf.kind {
+            Kind::String => Json::string(text),
+            Kind::Number => Json::Number(text.to_owned()),
+            Kind::Boolean => Json::Bool(text == "true"),
+        }
     }
 
     fn text(&self, leaf: &Leaf) -> &str {
@@ -142,9 +172,18 @@ fn gather(value: &Json, path: &JsonPath, text: &mut String, leaves: &mut Vec<Lea
         Json::Null => {}
         leaf => {
             let written = text_of(leaf);
+            // A part of a value is another value.
+            if written.len() > room {
+                return;
+            }
+            let kind = match leaf {
+                Json::String(_) => Kind::String,
+                Json::Number(_) => Kind::Number,
+                _ => Kind::Boolean,
+            };
             let start = text.len();
-            text.push_str(head(&written, room));
-            leaves.push(Leaf { path: path.clone(), start, end: text.len() });
+            text.push_str(&written);
+            leaves.push(Leaf { path: path.clone(), kind, start, end: text.len() });
             text.push_str(BETWEEN);
         }
     }
@@ -194,15 +233,13 @@ fn under_its_name(
     anchors: &Anchors,
     budget: &mut Budget,
 ) -> Option<Hit> {
-    for leaf in result.leaves.iter().rev() {
-        budget.spend(1)?;
-        let Some(Segment::Key(key)) = leaf.path.segments().last() else { continue };
-        if !anchors.is_name(key) {
-            continue;
-        }
-        let hit = read_at(result, &leaf.path, lexicon, ask);
-        if let Some(hit) = hit.filter(|hit| hit.value == value.to_string()) {
-            return Some(hit);
+    for name in anchors.names() {
+        for at in result.by_name.get(name.as_str()).into_iter().flatten().rev() {
+            budget.spend(1)?;
+            let hit = result.leaves.get(*at).and_then(|leaf| read_leaf(result, leaf, lexicon, ask));
+            if let Some(hit) = hit.filter(|hit| hit.value == value.to_string()) {
+                return Some(hit);
+            }
         }
     }
     None
@@ -210,9 +247,11 @@ fn under_its_name(
 
 /// The value at a place, read as the slot's shape says.
 fn read_at(result: &Observed, path: &JsonPath, lexicon: &Lexicon, ask: &Ask) -> Option<Hit> {
-    let value = result.value.as_ref()?.pointer(&path.to_pointer())?;
-    let leaf = result.leaves.iter().find(|leaf| leaf.path == *path)?;
-    let (read, normalisation) = as_shape(value, lexicon, ask)?;
+    read_leaf(result, result.leaf(path)?, lexicon, ask)
+}
+
+fn read_leaf(result: &Observed, leaf: &Leaf, lexicon: &Lexicon, ask: &Ask) -> Option<Hit> {
+    let (read, normalisation) = as_shape(&result.value(leaf), lexicon, ask)?;
     if !result.vouches_for(ask, &read) {
         return None;
     }
@@ -264,7 +303,5 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
 pub(super) fn read(said: &Said, location: &Location) -> Option<String> {
     let Pointer::CallResult { call, path } = location.pointer() else { return None };
     let of_call = said.results.iter().rev().filter(|result| result.is_call(call));
-    of_call
-        .flat_map(|result| result.leaves.iter().filter(|leaf| leaf.path == *path).map(|leaf| result.text(leaf)))
-        .find_map(|text| location.read_in(text))
+    of_call.filter_map(|result| result.leaf(path).map(|leaf| result.text(leaf))).find_map(|text| location.read_in(text))
 }

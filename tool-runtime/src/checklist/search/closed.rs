@@ -94,10 +94,9 @@ impl Anchors {
         found
     }
 
-    /// Is this the name of the slot, or another name for it?
-    pub(crate) fn is_name(&self, key: &str) -> bool {
-        let named = words_of_name(key);
-        named == self.name.words || self.says.iter().any(|phrase| phrase.words == named)
+    /// The words of the slot's name and of other names for it, each with spaces between.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        std::iter::once(&self.name).chain(&self.says).map(|phrase| phrase.words.join(" "))
     }
 }
 
@@ -215,7 +214,7 @@ impl Closed {
                 }
                 Closed::SmallNumber => {
                     let before = found.len();
-                    found.extend(numbers(readings, range, about));
+                    found.extend(numbers(readings, range, about, budget));
                     // "No bags" are none of them.
                     if found.len() == before
                         && let Some((false, at)) = said()
@@ -232,14 +231,17 @@ impl Closed {
 /// How far a number may stand from what it counts, in words.
 const NEAR: usize = 3;
 
-fn numbers(readings: &[Reading], range: Sentence, about: &About) -> Vec<Mention> {
+fn numbers(readings: &[Reading], range: Sentence, about: &About, budget: &mut Budget) -> Vec<Mention> {
     let first = readings.partition_point(|reading| reading.from < range.from);
     let here = readings[first..].iter().take_while(|reading| reading.from < range.to);
-    let is_near = |reading: &Reading| match about {
-        About::Speaks(places) => places.iter().any(|(from, to)| {
-            let gap = from.checked_sub(reading.to).or(reading.from.checked_sub(*to));
-            gap.is_some_and(|gap| gap <= NEAR)
-        }),
+    let mut is_near = |reading: &Reading| match about {
+        About::Speaks(places) => {
+            budget.spend(places.len()).is_some()
+                && places.iter().any(|(from, to)| {
+                    let gap = from.checked_sub(reading.to).or(reading.from.checked_sub(*to));
+                    gap.is_some_and(|gap| gap <= NEAR)
+                })
+        }
         About::Answers | About::Pointed => true,
         About::AnswersSeveral => false,
     };

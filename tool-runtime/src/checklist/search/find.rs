@@ -15,10 +15,16 @@ impl Budget {
         Budget(Self::WORDS)
     }
 
-    /// Takes some of it. `None` if there isn't enough.
+    /// Takes some of it. `None` if there isn't enough: then nothing is left.
     pub(crate) fn spend(&mut self, words: usize) -> Option<()> {
-        self.0 = self.0.checked_sub(words)?;
-        Some(())
+        let left = self.0.checked_sub(words);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ())
+    }
+
+    /// Something may not have been searched.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0 == 0
     }
 }
 

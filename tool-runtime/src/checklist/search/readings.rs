@@ -230,7 +230,9 @@ fn of_words(words: &Words, lexicon: &Lexicon, at: usize) -> Option<Reading> {
     let (mut total, mut group) = (0_u64, lexicon.meaning(words.small(at)).number?);
     let mut last = group;
     let mut to = at + 1;
-    while matches!(words.gap(to - 1), " " | "-")
+    // No number that somebody says has more words, and a run of them isn't read again from each on.
+    while to - at < 16
+        && matches!(words.gap(to - 1), " " | "-")
         && let Some(next) = lexicon.meaning(words.small(to)).number
     {
         match next {
