@@ -7,6 +7,7 @@ pub mod agent;
 pub mod approvals {
     //! Approvals, and what becomes of them.
 
+    pub mod checklist;
     pub mod durable;
 }
 pub mod gate;

@@ -535,6 +535,29 @@ fn in_folder<T>(name: &str, does: impl AsyncFnOnce(&std::path::Path) -> T) -> T 
 }
 
 #[test]
+fn a_checklist_asks_for_what_nobody_gave_and_takes_rules_while_it_runs() {
+    let shown = in_folder("checklist", async |folder| {
+        let mut out = Vec::new();
+        examples::approvals::checklist::run(folder, &mut out).await.unwrap();
+        String::from_utf8(out).unwrap()
+    });
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    assert!(lines.contains(&"Asked for: Which account should the money go to?"), "{shown}");
+    assert_eq!(
+        lines.iter().filter(|line| **line == "result: paid 25 to DE02120300000000202051 (lamp)").count(),
+        1,
+        "{shown}"
+    );
+    assert!(!shown.contains("paid 25 to DE9999"), "{shown}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("result: `pay` did not run: it is not so that the payment is within")),
+        "{shown}"
+    );
+    assert!(lines.iter().any(|line| line.starts_with("/amount: found at u1 (exact)")), "{shown}");
+    assert!(shown.contains(r#""problem":"names_nothing""#), "{shown}");
+}
+
+#[test]
 fn approvals_are_for_values_and_outlast_a_process() {
     let shown = in_folder("durable", async |folder| {
         let mut out = Vec::new();

@@ -102,8 +102,8 @@ pub use harness::{Harness, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
     FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
-    Parking, Query, Record, Refusal, Repaired, Reply, ReplyError, Stored, StoredError, StoredKind, TimedLedger,
-    Verdict, VerdictKind, Verified,
+    Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, Stored, StoredError, StoredKind,
+    TimedLedger, Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};

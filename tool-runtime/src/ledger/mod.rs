@@ -6,6 +6,7 @@ mod file;
 mod history;
 mod key;
 mod memory;
+mod provider;
 mod record;
 mod repair;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -23,6 +24,7 @@ pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};
 pub use memory::MemoryLedger;
+pub use provider::ProviderReport;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};
 pub use repair::Repaired;
