@@ -33,6 +33,9 @@ Options:
   --policy FILE    rules, as TOML; without them every call may run
   --approve WHO    the answer to whatever the rules ask about: yes, no, or ask,
                    which asks at the terminal; without it nobody is there to ask
+  --stream         read one response in pieces instead: server-sent events, or a
+                   line a piece; prints an object with what of it goes into the
+                   next request, `history`, and the `results`
   --tools          print the `tools` of a request instead, and read nothing
   --help           print this
 
@@ -46,6 +49,7 @@ struct Options {
     policy: Option<String>,
     approve: Option<Approve>,
     tools: bool,
+    stream: bool,
 }
 
 /// Who answers questions.
@@ -97,6 +101,11 @@ fn run(options: &Options, gate: Gate) -> Result<usize, Box<dyn std::error::Error
         writeln!(out, "{}", replay::declarations(options.provider)?)?;
         return Ok(0);
     }
+    if options.stream {
+        replay::run_stream(options.provider, gate, &mut io::stdin().lock(), &mut out)?;
+        out.flush()?;
+        return Ok(0);
+    }
     let summary = replay::run(options.provider, gate, &mut io::stdin().lock(), &mut out, &mut io::stderr())?;
     out.flush()?;
     Ok(summary.refused)
@@ -133,7 +142,8 @@ fn terminal() -> Result<Arc<dyn Approver>, String> {
 
 fn options(args: impl Iterator<Item = String>) -> Result<Options, Stop> {
     let mut args = args.peekable();
-    let (mut provider, mut policy, mut approve, mut tools) = (None, None, None, false);
+    let (mut provider, mut policy, mut approve) = (None, None, None);
+    let (mut tools, mut stream) = (false, false);
     while let Some(arg) = args.next() {
         let (key, value) = match arg.split_once('=') {
             Some((key, value)) if key.starts_with("--") => (key.to_owned(), Some(value.to_owned())),
@@ -142,6 +152,7 @@ fn options(args: impl Iterator<Item = String>) -> Result<Options, Stop> {
         match key.as_str() {
             "--help" | "-h" => return Err(Stop::Help),
             "--tools" if value.is_none() => tools = true,
+            "--stream" if value.is_none() => stream = true,
             "--provider" => {
                 let name = given("--provider", value, &mut args, &format!("known: {}", Provider::names()))?;
                 let known = Provider::named(&name).ok_or_else(|| {
@@ -162,7 +173,7 @@ fn options(args: impl Iterator<Item = String>) -> Result<Options, Stop> {
         }
     }
     match provider {
-        Some(provider) => Ok(Options { provider, policy, approve, tools }),
+        Some(provider) => Ok(Options { provider, policy, approve, tools, stream }),
         None => Err(Stop::Usage(format!("--provider is missing; known: {}", Provider::names()))),
     }
 }

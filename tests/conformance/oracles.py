@@ -10,6 +10,7 @@ import copy
 import json
 import re
 import sys
+from urllib.parse import unquote
 
 import anthropic
 from agents.strict_schema import ensure_strict_json_schema
@@ -156,8 +157,14 @@ def strict(provider, parameters):
     if provider == "Anthropic":
         for code, message, where in [] if endless(parameters) else anthropic_rules.check_C(as_tool)[1]:
             yield "mcp-strict-check", f"{code} {message} {where}"
-        # The SDK's own transform leaves no keyword out that is there, except into the description.
-        anthropic.transform_schema(copy.deepcopy(parameters))
+        # The SDK runs this over schemas of outputs, never over tools. It takes no list of types, which the API does.
+        listless = copy.deepcopy(parameters)
+        for _, schema in list(schemas(listless)):
+            if isinstance(schema.get("type"), list):
+                types = schema.pop("type")
+                inner = {keyword: schema.pop(keyword) for keyword in list(schema) if keyword != "description"}
+                schema["anyOf"] = [{"type": kind, **(inner if kind != "null" else {})} for kind in types]
+        anthropic.transform_schema(listless)
         return
     for code, message, where in openai_rules.check_B(as_tool)[0]:
         yield "mcp-strict-check", f"{code} {message} {where}"
@@ -200,21 +207,25 @@ def silent_losses(tool, sources):
         for keyword, value in schema.items():
             there.setdefault(keyword, []).append(value)
     # Only what can be reached constrains anything.
+    reached = reachable(full)
     for pointer, schema in schemas(full):
-        if pointer.split("/")[1:2] in (["$defs"], ["definitions"]):
-            name = pointer.split("/")[2]
-            if name not in {target.rsplit("/", 1)[-1].replace("%20", " ") for target in references(full)}:
-                continue
+        steps = pointer.split("/")[1:]
+        if steps[:1] in (["$defs"], ["definitions"]) and "#/" + "/".join(steps[:2]) not in reached:
+            continue
         # A union is said to be lost as a whole.
         if any(step in lost for step in ("oneOf", "anyOf", "allOf")) or re.search(r"/(not|if|then|else|contains|propertyNames|patternProperties)(/|$)", pointer):
             continue
         for keyword, value in schema.items():
             if keyword == "description" and isinstance(value, str) and value.strip():
-                if json.dumps(value.strip(), ensure_ascii=False)[1:-1] not in said and pointer:
+                # What refers to a definition may describe it in words of its own.
+                definition = len(steps) == 2 and steps[0] in ("$defs", "definitions")
+                if json.dumps(value.strip(), ensure_ascii=False)[1:-1] not in said and pointer and not definition:
                     yield f"{pointer}/description"
             elif keyword == "default" and value is not None:
                 shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-                if value not in there.get("default", []) and json.dumps(shown, ensure_ascii=False)[1:-1] not in said:
+                # The members of an object are said in another order.
+                in_words = "Default: {" if isinstance(value, dict) and value else shown
+                if value not in there.get("default", []) and json.dumps(in_words, ensure_ascii=False)[1:-1] not in said:
                     yield f"{pointer}/default"
             elif keyword == "enum":
                 listed = [value for values in there.get("enum", []) for value in values]
@@ -228,7 +239,15 @@ def silent_losses(tool, sources):
             elif keyword in KEYWORDS and keyword not in lost:
                 if json.dumps(value) in WIDTHS or (keyword == "uniqueItems" and not value):
                     continue
-                if value not in there.get(keyword, []) and not (keyword in ("minLength", "minItems", "minProperties") and value == 0):
+                if keyword in ("minLength", "minItems", "minProperties") and value == 0:
+                    continue
+                # Of integers, the same in other words.
+                if schema.get("type") == "integer" and isinstance(value, int):
+                    if keyword == "exclusiveMinimum" and value + 1 in there.get("minimum", []):
+                        continue
+                    if keyword == "exclusiveMaximum" and value - 1 in there.get("maximum", []):
+                        continue
+                if value not in there.get(keyword, []):
                     yield f"{pointer}/{keyword}"
     # Every property can still be named.
     keys = {key for _, schema in schemas(form) for key in schema.get("properties", {})}
@@ -245,6 +264,21 @@ def references(schema):
             yield inner["$ref"]
 
 
+def reachable(full):
+    """The definitions to which something leads from the root."""
+    reached, pending = set(), [{keyword: value for keyword, value in full.items() if keyword not in ("$defs", "definitions")}]
+    while pending:
+        for target in references(pending.pop()):
+            target = unquote(target)
+            if target not in reached and target.startswith("#/"):
+                reached.add(target)
+                inner = full
+                for step in target[2:].split("/"):
+                    inner = inner.get(step.replace("~1", "/").replace("~0", "~"), {}) if isinstance(inner, dict) else {}
+                pending.append(inner)
+    return reached
+
+
 # What may be refused: `require` alone, and only what no strict form has.
 REASONS = (
     "an object with members of any name has no strict form",
@@ -256,6 +290,7 @@ REASONS = (
 
 
 def main():
+    tampered()
     refused = {}
     for line in open(sys.argv[1], encoding="utf-8"):
         form = json.loads(line)
@@ -266,7 +301,9 @@ def main():
             of = label(form, tool["name"])
             if tool["fit"] == "refused":
                 reason = tool["refusal"]["reason"]
-                allowed = form["strict"] == "Require" and any(known in reason for known in REASONS)
+                # For OpenAI, of what servers have, only what is open.
+                reasons = REASONS[:2] if provider.startswith("OpenAi") and form["set"] != "own" else REASONS
+                allowed = form["strict"] == "Require" and any(known in reason for known in reasons)
                 report("refusals", of, None if allowed else f"refused {reason}")
                 refused.setdefault((form["set"], tool["name"], reason), set()).add(provider)
                 continue
@@ -280,6 +317,39 @@ def main():
             report("silent losses", of, f"lost without a word: {', '.join(lost)}" if lost else None)
     for (tools, name, reason), providers in sorted(refused.items()):
         print(json.dumps({"refused": f"{tools}/{name} for {', '.join(sorted(providers))}, if strict is required: {reason}"}))
+
+
+def tampered():
+    """Forms that are wrong on purpose: an oracle that takes them is none."""
+    full = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}, "o": {"type": "string"}}}
+    form = {**full, "required": ["n", "o"], "additionalProperties": False}
+    no_form = lambda change: {**form, "properties": {**form["properties"], **change}}
+    declare = {
+        "OpenAiChat": lambda schema: {"type": "function", "function": {"name": "t", "description": "d", "parameters": schema}},
+        "Anthropic": lambda schema: {"name": "t", "description": "d", "input_schema": schema},
+        "Gemini": lambda schema: {"name": "t", "description": "d", "parameters": schema},
+    }
+    cases = [
+        ("OpenAiChat", True, {**form, "required": ["n"]}, "not required"),
+        ("OpenAiChat", True, no_form({"m": {"type": "object"}}), "an open map"),
+        ("OpenAiChat", False, {**form, "oneOf": []}, "a union at the root"),
+        ("OpenAiChat", False, no_form({"l": {"type": "array"}}), "a list without items"),
+        ("Anthropic", True, form, "a bound"),
+        ("Anthropic", False, no_form({"$top": {}}), "a key"),
+        ("Gemini", False, form, "a closed object"),
+        ("Gemini", False, no_form({"c": {"const": 1}}), "a constant"),
+    ]
+    for provider, is_strict, schema, what in cases:
+        tool = {"wire_name": "t", "declaration": declare[provider](schema), "parameters": schema, "strict": is_strict}
+        try:
+            found = list(forms(provider, tool))
+        except Exception as error:
+            found = [error]
+        report("tampered", f"{what} for {provider}", None if found else "nobody saw it")
+    tool = {"schema": full, "parameters": {**form, "properties": {"n": {"type": "integer"}, "o": {"type": "string"}}}, "losses": []}
+    report("tampered", "a bound that is lost", None if list(silent_losses(tool, False)) else "nobody saw it")
+    tool = {"schema": full, "parameters": {**form, "properties": {"n": form["properties"]["n"]}}, "losses": []}
+    report("tampered", "a property that is lost", None if list(silent_losses(tool, False)) else "nobody saw it")
 
 
 def label(form, tool):

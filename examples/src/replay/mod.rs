@@ -4,7 +4,7 @@ mod tools;
 
 use std::error::Error;
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 
 use tool_runtime::wire::export::{Export, Provider as Form};
@@ -120,14 +120,7 @@ pub fn run(
     out: &mut impl Write,
     problems: &mut impl Write,
 ) -> Result<Summary, Box<dyn Error>> {
-    let registry = tools::registry()?;
-    let mut harness = match &gate.rules {
-        Some(rules) => Harness::new(registry.clone(), Rules::from_toml(rules, &registry)?),
-        None => Harness::new(registry, AllowAll),
-    };
-    if let Some(approver) = gate.approver {
-        harness = harness.approver(approver);
-    }
+    let harness = harness(gate)?;
     let export = Export::new(provider.form(), harness.registry().schemas());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let mut bytes = Vec::new();
@@ -146,6 +139,63 @@ pub fn run(
         }
     }
     Ok(summary)
+}
+
+/// Reads one response in pieces: server-sent events as they came, or a line a piece. Prints what of it goes into the
+/// next request, and the result messages behind it, as one line: `{"history":…,"results":[…]}`.
+///
+/// # Errors
+/// If one of the streams fails, the response is none of the provider's, or the rules don't fit the tools.
+pub fn run_stream(
+    provider: Provider,
+    gate: Gate,
+    input: &mut impl BufRead,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let harness = harness(gate)?;
+    let export = Export::new(provider.form(), harness.registry().schemas());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    // The same functions, whatever the format.
+    macro_rules! streamed {
+        ($format:ident) => {{
+            let mut stream = $format::Stream::new();
+            for line in input.lines() {
+                let line = line?;
+                let data = line.strip_prefix("data:").unwrap_or(&line).trim();
+                // What is neither data nor JSON is a comment, the name of an event or its end.
+                if data.starts_with('{') || data == "[DONE]" {
+                    stream.push(data)?;
+                }
+            }
+            let history = stream.history();
+            let calls: Vec<_> = stream.finish().into_iter().map(|call| export.restore(call)).collect();
+            let results = runtime.block_on(harness.run(calls));
+            let results: Vec<_> = results.iter().map(|result| export.in_wire_words(result)).collect();
+            let messages: Vec<_> = $format::messages(&results).iter().map($format::Message::to_json).collect();
+            writeln!(out, r#"{{"history":{history},"results":[{}]}}"#, messages.join(","))?;
+        }};
+    }
+    match provider {
+        Provider::OpenAi => streamed!(openai_chat),
+        Provider::OpenAiResponses => streamed!(openai_responses),
+        Provider::Anthropic => streamed!(anthropic),
+        Provider::Gemini => streamed!(gemini),
+        Provider::Ollama => streamed!(ollama),
+    }
+    Ok(())
+}
+
+/// What runs the calls.
+fn harness(gate: Gate) -> Result<Harness, Box<dyn Error>> {
+    let registry = tools::registry()?;
+    let harness = match &gate.rules {
+        Some(rules) => Harness::new(registry.clone(), Rules::from_toml(rules, &registry)?),
+        None => Harness::new(registry, AllowAll),
+    };
+    Ok(match gate.approver {
+        Some(approver) => harness.approver(approver),
+        None => harness,
+    })
 }
 
 /// The result messages of one message, as JSON.

@@ -17,6 +17,9 @@ mod schema;
 #[allow(dead_code, reason = "shared with the properties")]
 mod tape;
 
+mod async_openai;
+#[cfg(feature = "random-model")]
+mod model;
 mod own;
 mod properties;
 mod schemas;

@@ -1,7 +1,7 @@
 //! The bug log: what went wrong in other people's tools, agents and macro crates, entry by entry.
 //!
 //! Each test bears the number of its entry. An entry is here as soon as all that it asks for can be tried; parts of some
-//! come earlier, and the table says so. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
+//! come earlier, and the table says so. `export` are the tests in `tool-runtime/src/wire/export/tests.rs`. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
 //!
 //! | entry | what it is about | where it is tested |
 //! |---|---|---|
@@ -22,20 +22,20 @@
 //! | B15 | the layout of doc comments | `macros` |
 //! | B16 | tools left out by `cfg` | `macros` |
 //! | B17 | formats of integers | `schema` |
-//! | B18 | tools without arguments | `schema` |
-//! | B19 | `$ref` and `$defs` | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B20 | recursive types | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B21 | composition at the root | `schema` |
-//! | B22 | `type` as a list | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B23 | free-form values | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B24 | tuples | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B25 | the dialect marker | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B26 | illegal property names | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B27 | keywords that Gemini refuses | `schema` (the full schema); "3 of 7: every provider's wire" |
-//! | B28 | defaults hidden from the model | `schema` |
+//! | B18 | tools without arguments | `schema`, `export` |
+//! | B19 | `$ref` and `$defs` | `schema` (the full schema), `export` (each provider) |
+//! | B20 | recursive types | `schema` (the full schema), `export` (each provider) |
+//! | B21 | composition at the root | `schema`, `export` |
+//! | B22 | `type` as a list | `schema` (the full schema), `export` (each provider) |
+//! | B23 | free-form values | `schema` (the full schema), `export` (each provider) |
+//! | B24 | tuples | `schema` (the full schema), `export` (each provider) |
+//! | B25 | the dialect marker | `schema` (the full schema), `export` (each provider) |
+//! | B26 | illegal property names | `schema` (the full schema), `export` (each provider) |
+//! | B27 | keywords that Gemini refuses | `schema` (the full schema), `export` (each provider) |
+//! | B28 | defaults hidden from the model | `schema`, `export` |
 //! | B29 | cut names that collide | `names` |
 //! | B30 | cleaned names that collide | `names`; in the attribute a fact of types (trybuild) |
-//! | B31 | declared names that can't be called | `names` (Chat Completions); "3 of 7: every provider's wire" |
+//! | B31 | declared names that can't be called | `names`, `export` |
 //! | B32 | two tools of one name | `names`, `behaviours::registry` |
 //! | B33 | the order of the list | `names` |
 //! | B34 | filters that are ignored | `behaviours::registry` |
@@ -54,7 +54,7 @@
 //! | B47 | unknown names dropped | `arguments` |
 //! | B48 | near-miss names | `arguments` |
 //! | B49 | the spelling of enums | `arguments` |
-//! | B50 | `null` for a default | `arguments` (the full schema); strict mode: "3 of 7: every provider's wire" |
+//! | B50 | `null` for a default | `arguments` (the full schema), `export` (strict mode) |
 //! | B51 | the wrong channel for errors | `arguments` (model loops); "7 of 7: MCP both ways" |
 //! | B52 | panics that lose a result | `runtime` |
 //! | B53 | the text of a panic | `runtime`; its place in the source: we differ: only a panic hook knows it, and a hook is the whole process's |
@@ -103,9 +103,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// This file and its modules, with the names by which the table calls them.
-const MODULES: [(&str, &str); 7] = [
+const MODULES: [(&str, &str); 8] = [
     ("arguments", include_str!("arguments.rs")),
     ("audit", include_str!("audit.rs")),
+    ("export", include_str!("../../../tool-runtime/src/wire/export/tests.rs")),
     ("macros", include_str!("macros.rs")),
     ("names", include_str!("names.rs")),
     ("outputs", include_str!("outputs.rs")),
@@ -175,7 +176,6 @@ fn the_table_is_true() {
 fn the_table_names_issues_by_their_titles() {
     let titles = [
         "2 of 7: the host's side of a call",
-        "3 of 7: every provider's wire",
         "4 of 7: the checklist",
         "5 of 7: ledgers and approvals",
         "6 of 7: the agreement gate",

@@ -1,5 +1,6 @@
-use tool_runtime::ToolCall;
-use tool_runtime::wire::anthropic::{calls, history, messages, text};
+use tool_runtime::wire::anthropic::{Stream, calls, found, history, messages, text};
+use tool_runtime::wire::export::{Deferral, Export, Provider};
+use tool_runtime::{DynamicTool, HostTool, ToolCall};
 
 use crate::support::{arguments, ids, results, streamed, truncated};
 
@@ -142,4 +143,42 @@ fn a_call_without_pieces_has_the_input_that_it_began_with() {
     let streamed =
         streamed("anthropic", &[r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta"}}"#]);
     assert_eq!(streamed.errors.len(), 1);
+}
+
+#[test]
+fn what_a_search_of_the_provider_found_is_loaded_and_nothing_else() {
+    let search = r#"{"type":"server_tool_use","id":"srv_1","name":"tool_search_tool_regex","input":{"query":"a"}}"#;
+    let result =
+        |content: &str| format!(r#"{{"type":"tool_search_tool_result","tool_use_id":"srv_1","content":{content}}}"#);
+    let found_two = result(
+        r#"{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"a_b_2e7336dc"},{"type":"tool_reference","tool_name":"plain"},{"type":"tool_reference","tool_name":"unknown"},{"type":"tool_reference"}]}"#,
+    );
+    let failed = result(r#"{"type":"tool_search_tool_result_error","error_code":"too_many_requests"}"#);
+    let response =
+        |block: &str| format!(r#"{{"role":"assistant","content":[{search},{block}],"stop_reason":"tool_use"}}"#);
+    assert_eq!(found(&response(&found_two)).unwrap(), ["a_b_2e7336dc", "plain", "unknown"]);
+    assert!(found(&response(&failed)).unwrap().is_empty() && found(r#"{"content":"text"}"#).unwrap().is_empty());
+    assert!(calls(&response(&found_two)).unwrap().is_empty());
+    // Unchanged in the history, whole or in pieces, and read from there.
+    let whole = history(&response(&found_two)).unwrap();
+    assert!(whole.contains(&found_two));
+    let mut stream = Stream::new();
+    for (index, block) in [search, &found_two].into_iter().enumerate() {
+        stream.push(&format!(r#"{{"type":"content_block_start","index":{index},"content_block":{block}}}"#)).unwrap();
+        stream.push(&format!(r#"{{"type":"content_block_stop","index":{index}}}"#)).unwrap();
+    }
+    assert_eq!(found(&stream.history()).unwrap(), found(&whole).unwrap());
+
+    // Only what was declared as deferred is loaded by it, under the host's name.
+    let tool = |name: &str, deferred: bool| {
+        let tool = DynamicTool::builder(name, "Does it.").output("true");
+        let tool = if deferred { tool.deferred() } else { tool };
+        tool.run(|_, _| async { Ok("null".to_owned()) }).unwrap()
+    };
+    let tools = [tool("a.b", true), tool("plain", false)];
+    let export =
+        |deferral| Export::with(Provider::Anthropic).deferral(deferral).tools(tools.iter().map(HostTool::schema));
+    let named = found(&whole).unwrap();
+    assert_eq!(export(Deferral::Provider).found(&named), ["a.b"]);
+    assert!(export(Deferral::Host).found(&named).is_empty());
 }

@@ -116,6 +116,44 @@ fn read_text(text: &str) -> Result<String, Fail> {
     Ok(all)
 }
 
+/// The names of tools that the provider's own search has found in this turn, as they were declared. Of a
+/// [`Stream`], those of its [`history`](Stream::history).
+///
+/// [`Export::found`](super::export::Export::found) tells which tools these are, to be marked as loaded.
+///
+/// ```
+/// use tool_runtime::wire::anthropic;
+///
+/// let response = r#"{"role":"assistant","content":[
+///     {"type":"server_tool_use","id":"srvtoolu_1","name":"tool_search_tool_bm25","input":{"query":"rain"}},
+///     {"type":"tool_search_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"tool_search_tool_search_result",
+///         "tool_references":[{"type":"tool_reference","tool_name":"get_weather"}]}}]}"#;
+/// assert_eq!(anthropic::found(response)?, ["get_weather"]);
+/// # Ok::<(), anthropic::MessageError>(())
+/// ```
+///
+/// # Errors
+/// As [`calls`].
+pub fn found(response: &str) -> Result<Vec<String>, MessageError> {
+    read_found(response).map_err(|fail| fail.of(FORMAT))
+}
+
+fn read_found(text: &str) -> Result<Vec<String>, Fail> {
+    let mut found = Vec::new();
+    for block in turn(text)?.content.elements() {
+        let [kind, content] = block.members(["type", "content"])?;
+        // Of a search that failed, the content has no references.
+        if let Some(content) = content.filter(|_| kind.is_some_and(|kind| kind.is("tool_search_tool_result"))) {
+            let [references] = content.members(["tool_references"])?;
+            for reference in references.into_iter().flat_map(Value::elements) {
+                let [name] = reference.members(["tool_name"])?;
+                found.extend(name.and_then(Value::text));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Does a turn that stopped for this reason lack its end? Reasons that we don't know do.
 fn cuts_off(reason: Value<'_>) -> bool {
     !["tool_use", "end_turn", "stop_sequence", "pause_turn"].iter().any(|whole| reason.is(whole))

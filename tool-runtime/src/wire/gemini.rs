@@ -30,7 +30,7 @@ const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 ///
 /// A call is a `functionCall`. Its arguments reach the call as they were sent, and it gets an
 /// [identifier](super) if it has none. If the turn was stopped before its end (`MAX_TOKENS`, and every `finishReason`
-/// but `STOP`, `TOO_MANY_TOOL_CALLS` and `UNEXPECTED_TOOL_CALL`), its last call is marked as possibly cut off, and will
+/// but `STOP`, `FUNCTION_CALL`, `TOO_MANY_TOOL_CALLS` and `UNEXPECTED_TOOL_CALL`), its last call is marked as possibly cut off, and will
 /// not run.
 ///
 /// # Errors
@@ -140,7 +140,8 @@ fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {
 
 /// Does a turn that stopped for this reason lack its end? Reasons that we don't know do.
 fn cuts_off(reason: Value<'_>) -> bool {
-    let whole = ["STOP", "FINISH_REASON_UNSPECIFIED", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"];
+    // `FUNCTION_CALL` is what servers say that translate from other formats.
+    let whole = ["STOP", "FUNCTION_CALL", "FINISH_REASON_UNSPECIFIED", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"];
     !whole.iter().any(|whole| reason.is(whole))
 }
 

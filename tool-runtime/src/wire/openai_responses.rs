@@ -115,6 +115,51 @@ fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     Ok(identified(listed, turn.cut_off))
 }
 
+/// The names of tools that the provider's own search has found in this turn, as they were declared. Of a
+/// [`Stream`], those of its [`history`](Stream::history).
+///
+/// [`Export::found`](super::export::Export::found) tells which tools these are, to be marked as loaded.
+///
+/// ```
+/// use tool_runtime::wire::openai_responses;
+///
+/// let response = r#"{"output":[
+///     {"type":"tool_search_call","execution":"server","arguments":{"query":"rain"},"status":"completed"},
+///     {"type":"tool_search_output","execution":"server","status":"completed","tools":[
+///         {"type":"function","name":"get_weather","parameters":{"type":"object"}},
+///         {"type":"namespace","name":"crm","tools":[{"type":"function","name":"find_customer"}]}]}]}"#;
+/// assert_eq!(openai_responses::found(response)?, ["get_weather", "find_customer"]);
+/// # Ok::<(), openai_responses::MessageError>(())
+/// ```
+///
+/// # Errors
+/// As [`calls`].
+pub fn found(response: &str) -> Result<Vec<String>, MessageError> {
+    read_found(response).map_err(|fail| fail.of(FORMAT))
+}
+
+fn read_found(text: &str) -> Result<Vec<String>, Fail> {
+    let mut found = Vec::new();
+    for item in turn(text)?.items() {
+        let [kind, tools] = item.members(["type", "tools"])?;
+        let tools = tools.filter(|_| kind.is_some_and(|kind| kind.is("tool_search_output")));
+        for tool in tools.into_iter().flat_map(Value::elements) {
+            // A function, or a namespace of functions.
+            let [name, inner] = tool.members(["name", "tools"])?;
+            match inner {
+                None => found.extend(name.and_then(Value::text)),
+                Some(inner) => {
+                    for tool in inner.elements() {
+                        let [name] = tool.members(["name"])?;
+                        found.extend(name.and_then(Value::text));
+                    }
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn read_call(index: usize, item: Value<'_>) -> Result<Option<Listed>, Fail> {
     let [kind, call_id, name, arguments, status] = item.members(["type", "call_id", "name", "arguments", "status"])?;
     if !kind.is_some_and(|kind| kind.is("function_call")) {

@@ -377,6 +377,7 @@ struct Made {
     losses: Vec<Loss>,
     closed: Vec<String>,
     strict: bool,
+    deferred: bool,
     inverse: Inverse,
 }
 
@@ -579,6 +580,7 @@ impl ExportOptions {
             losses: normalised.losses.clone(),
             closed: normalised.closed.clone(),
             strict: dialect.strict,
+            deferred: written.deferred,
             inverse,
         };
         Ok((made, normalised))
@@ -720,6 +722,23 @@ impl Export {
     /// The name under which a tool is declared; `None` if it isn't.
     pub fn wire_name(&self, name: &str) -> Option<&str> {
         self.tool(name).filter(|tool| tool.made.is_ok()).map(ExportedTool::wire_name)
+    }
+
+    /// The tools, by the host's names, that a provider's search has found: those of these wire names that were
+    /// declared as [deferred](Deferral::Provider). What else a response may name is left out, so it loads nothing.
+    ///
+    /// ```
+    /// # use tool_runtime::wire::export::Export;
+    /// # use tool_runtime::wire::anthropic;
+    /// # use tool_runtime::Loaded;
+    /// # fn example(export: &Export, response: &str, loaded: &Loaded) -> Result<(), anthropic::MessageError> {
+    /// export.found(anthropic::found(response)?).into_iter().for_each(|name| loaded.load(name));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn found<N: AsRef<str>>(&self, wire_names: impl IntoIterator<Item = N>) -> Vec<&str> {
+        let found = wire_names.into_iter().filter_map(|name| self.made(name.as_ref()));
+        found.filter(|(_, made)| made.deferred).map(|(tool, _)| tool.name()).collect()
     }
 
     fn made(&self, wire_name: &str) -> Option<(&ExportedTool, &Made)> {

@@ -688,3 +688,40 @@ fn an_argument_named_sources_stays_one() {
     assert_eq!(call.arguments().to_string_lossy(), r#"{"sources":"a"}"#);
     assert_eq!(call.reported().get("/sources"), Some("u1"));
 }
+
+#[test]
+fn b19_references_are_inlined_where_they_are_refused_and_descriptions_stay() {
+    let weather = tool(
+        "weather",
+        r##"{"type":"object","properties":{
+            "at":{"$ref":"#/$defs/Place","description":"Where."},
+            "alt":{"anyOf":[{"$ref":"#/$defs/Place"},{"type":"null"}],"description":"Or there."},
+            "unit":{"$ref":"#/$defs/Unit","default":"C"}},"required":["at"],
+            "$defs":{"Unit":{"type":"string","enum":["C","F"]},
+                "Place":{"type":"object","properties":{"city":{"type":"string"},"unit":{"$ref":"#/$defs/Unit"}},"required":["city"]}}}"##,
+    );
+    for &provider in Provider::all() {
+        let export = Export::new(provider, [&weather]);
+        assert_eq!(export.tools()[0].fit(), Fit::Exact, "{provider}");
+        let shown = export.tools()[0].parameters().unwrap();
+        assert!(shown.contains("Where.") && shown.contains("Or there."), "{provider}: {shown}");
+        assert!(shown.contains(r#""default":"C""#) || shown.contains(r#"Default: \"C\""#), "{provider}: {shown}");
+        let schema = Json::parse(shown).unwrap();
+        if matches!(provider, Provider::Gemini | Provider::Ollama) {
+            assert!(!shown.contains("$ref") && !shown.contains("$defs"), "{provider}: {shown}");
+            assert!(schema.pointer("/properties/at/properties/unit/enum").is_some(), "{provider}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn b28_defaults_are_shown_or_told() {
+    let list = tool("list", r#"{"type":"object","properties":{"limit":{"type":"integer","default":10}}}"#);
+    for &provider in Provider::all() {
+        for strict in [Strict::No, Strict::Prefer] {
+            let export = Export::with(provider).strict(strict).tools([&list]);
+            let shown = export.tools()[0].parameters().unwrap();
+            assert!(shown.contains(r#""default":10"#) || shown.contains("Default: 10."), "{provider}: {shown}");
+        }
+    }
+}
