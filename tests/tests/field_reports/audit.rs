@@ -98,7 +98,7 @@ async fn b68_every_entry_and_every_event_is_one_line() {
     for settled in &settled[4..] {
         let text = settled.result().text();
         let own: Vec<char> = text.chars().filter(|c| c.is_control() && *c != '\n').collect();
-        assert_eq!(own, [], "{text:?}");
+        assert_eq!(own, Vec::<char>::new(), "{text:?}");
         assert!(!text.lines().any(|line| line.starts_with("{\"entry\"")), "{text}");
     }
 }
