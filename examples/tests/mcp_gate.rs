@@ -383,7 +383,7 @@ fn children_end_with_the_gate_however_it_ends() {
         match signal {
             "close" => drop(gate.stdin.take()),
             signal => {
-                assert!(Command::new("kill").args([signal, &gate.child.id().to_string()]).status().unwrap().success())
+                assert!(Command::new("kill").args([signal, &gate.child.id().to_string()]).status().unwrap().success());
             }
         }
         gate.child.wait().unwrap();

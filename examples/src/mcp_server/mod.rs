@@ -100,6 +100,24 @@ fn test_input_required_result_elicitation() -> String {
     "Hello! It was approved.".to_owned()
 }
 
+/// Runs only after a person has said so.
+#[tool(host(inline))]
+fn test_input_required_result_request_state() -> String {
+    "state-ok: it was approved.".to_owned()
+}
+
+/// Runs only after a person has said so.
+#[tool(host(inline))]
+fn test_input_required_result_tampered_state() -> String {
+    "It was approved.".to_owned()
+}
+
+/// Runs only after a person has said so.
+#[tool(host(inline))]
+fn test_input_required_result_capabilities() -> String {
+    "It was approved.".to_owned()
+}
+
 /// A tool whose result has these blocks.
 fn showing(name: &str, description: &str, blocks: Vec<Block>) -> Result<HostTool, DynamicToolError> {
     let content = Content::blocks(blocks);
@@ -133,6 +151,9 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
         TestToolWithProgressTool::host(),
         TestElicitationTool::host(),
         TestInputRequiredResultElicitationTool::host(),
+        TestInputRequiredResultRequestStateTool::host(),
+        TestInputRequiredResultTamperedStateTool::host(),
+        TestInputRequiredResultCapabilitiesTool::host(),
         showing("test_image_content", "Returns an image.", vec![image()])?,
         showing("test_audio_content", "Returns a sound.", vec![sound])?,
         showing(
@@ -149,6 +170,10 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
                 resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
             ],
         )?,
+        DynamicTool::builder("test_custom_headers", "Takes an argument that clients repeat in a header.")
+            .parameters(r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}},"required":["region"]}"#)
+            .output("true")
+            .run(|arguments, _| async move { Ok(arguments) })?,
         DynamicTool::builder("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features.")
             .parameters(full)
             .composed_root()
@@ -163,7 +188,8 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
 /// If one can't be made.
 pub fn server() -> Result<McpServer, Box<dyn Error>> {
     let asks = |call: &CallFacts<'_>| match call.tool() {
-        "test_elicitation" | "test_input_required_result_elicitation" => Decision::ask("it says so"),
+        "test_elicitation" => Decision::ask("it says so"),
+        tool if tool.starts_with("test_input_required_result_") => Decision::ask("it says so"),
         _ => Decision::Allow,
     };
     let harness =

@@ -22,14 +22,14 @@
 //! | B15 | the layout of doc comments | `macros` |
 //! | B16 | tools left out by `cfg` | `macros` |
 //! | B17 | formats of integers | `schema` |
-//! | B18 | tools without arguments | `schema`, `export` |
+//! | B18 | tools without arguments | `schema`, `export`; over MCP: `mcp::listing` |
 //! | B19 | `$ref` and `$defs` | `schema` (the full schema), `export` (each provider) |
 //! | B20 | recursive types | `schema` (the full schema), `export` (each provider) |
 //! | B21 | composition at the root | `schema`, `export` |
 //! | B22 | `type` as a list | `schema` (the full schema), `export` (each provider) |
 //! | B23 | free-form values | `schema` (the full schema), `export` (each provider) |
 //! | B24 | tuples | `schema` (the full schema), `export` (each provider) |
-//! | B25 | the dialect marker | `schema` (the full schema), `export` (each provider) |
+//! | B25 | the dialect marker | `schema` (the full schema), `export` (each provider); over MCP: `mcp::listing` |
 //! | B26 | illegal property names | `schema` (the full schema), `export` (each provider) |
 //! | B27 | keywords that Gemini refuses | `schema` (the full schema), `export` (each provider) |
 //! | B28 | defaults hidden from the model | `schema`, `export` |
@@ -48,14 +48,14 @@
 //! | B41 | a list sent as text | `arguments` |
 //! | B42 | a number sent as text | `arguments` |
 //! | B43 | whole numbers with a point | `arguments` |
-//! | B44 | integers beyond 2^53 | `arguments` |
+//! | B44 | integers beyond 2^53 | `arguments`; over MCP: `mcp::stdio` |
 //! | B45 | surrogates | `arguments` |
 //! | B46 | NUL and control characters | `arguments`, `behaviours::rules` |
 //! | B47 | unknown names dropped | `arguments` |
 //! | B48 | near-miss names | `arguments` |
 //! | B49 | the spelling of enums | `arguments` |
 //! | B50 | `null` for a default | `arguments` (the full schema), `export` (strict mode) |
-//! | B51 | the wrong channel for errors | `arguments` (model loops); "7 of 7: MCP both ways" |
+//! | B51 | the wrong channel for errors | `arguments` (model loops); over MCP: `mcp::stdio` |
 //! | B52 | panics that lose a result | `runtime` |
 //! | B53 | the text of a panic | `runtime`; its place in the source: we differ: only a panic hook knows it, and a hook is the whole process's |
 //! | B54 | poisoned locks | `runtime` |
@@ -80,7 +80,7 @@
 //! | B73 | missing arguments that widen a grant | `behaviours::rules` (rules); grants: `behaviours::approvals` |
 //! | B74 | digests over what doesn't matter | `behaviours::approvals` |
 //! | B75 | NaN and infinity | `outputs` |
-//! | B76 | roots that are no objects | `behaviours::outputs` (any root, as text); "7 of 7: MCP both ways" |
+//! | B76 | roots that are no objects | `behaviours::outputs` (any root, as text); over MCP: `mcp::listing` |
 //! | B77 | cuts inside a character | `outputs` |
 //! | B78 | bytes that aren't UTF-8 | `outputs` |
 //! | B79 | empty results | `outputs` |
@@ -144,13 +144,13 @@ fn has_test(source: &str, number: &str) -> bool {
     })
 }
 
-/// The modules of the behaviours, as the table calls them.
-fn behaviours() -> Vec<(String, String)> {
-    let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/behaviours");
+/// The modules of another test, as the table calls them.
+fn modules_of(group: &str) -> Vec<(String, String)> {
+    let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(group);
     let files = std::fs::read_dir(&there).expect("the tests are where they were built");
     let module = |file: std::io::Result<std::fs::DirEntry>| {
         let path = file.expect("a file").path();
-        let name = format!("behaviours::{}", path.file_stem()?.to_str()?);
+        let name = format!("{group}::{}", path.file_stem()?.to_str()?);
         Some((name, std::fs::read_to_string(&path).expect("a source")))
     };
     files.filter_map(module).collect()
@@ -159,9 +159,9 @@ fn behaviours() -> Vec<(String, String)> {
 /// An entry has tests in exactly those modules that its row names, and an entry that waits for an issue has none.
 #[test]
 fn the_table_is_true() {
-    let behaviours = behaviours();
+    let others = [modules_of("behaviours"), modules_of("mcp")].concat();
     let modules: Vec<(&str, &str)> =
-        MODULES.into_iter().chain(behaviours.iter().map(|(name, source)| (name.as_str(), source.as_str()))).collect();
+        MODULES.into_iter().chain(others.iter().map(|(name, source)| (name.as_str(), source.as_str()))).collect();
     for (number, place) in table() {
         for (module, source) in &modules {
             assert_eq!(place.contains(&format!("`{module}`")), has_test(source, number), "B{number} and `{module}`");

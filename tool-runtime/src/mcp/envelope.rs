@@ -51,7 +51,7 @@ impl Refusal {
 }
 
 /// Methods whose parameters `rmcp` reads; of others it doesn't know what is in them.
-const READ: [&str; 6] = ["initialize", "ping", "server/discover", "subscriptions/listen", "tools/call", "tools/list"];
+const READ: [&str; 4] = ["server/discover", "subscriptions/listen", "tools/call", "tools/list"];
 
 /// A message cut up, before anybody reads what is in it.
 #[derive(Debug, Clone)]

@@ -139,9 +139,8 @@ async fn prepared(request: Request, largest: usize) -> Result<Request, Box<Respo
         let refusal = Refusal { id: None, code: rmcp::model::ErrorCode::INVALID_REQUEST, message };
         return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal));
     };
-    // Some headers repeat arguments, which are compared with those of the message.
-    let keep = parts.headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
-    let envelope = match Envelope::open(&bytes, keep) {
+    // Headers may repeat arguments, and are compared with those of the message: they stay in it as far as they can be read.
+    let envelope = match Envelope::open(&bytes, true) {
         Ok(envelope) => envelope,
         Err(refusal) => return Err(refused(StatusCode::BAD_REQUEST, &refusal)),
     };

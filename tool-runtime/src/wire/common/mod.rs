@@ -1,6 +1,12 @@
 //! What the formats share.
 
-#![allow(dead_code, unused_imports, reason = "no format needs all of it, and each can be built alone")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    unused_macros,
+    reason = "no format needs all of it, and each can be built alone"
+)]
 
 mod assembled;
 mod error;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# What other people's programs say of the MCP server, client and gate: the MCP conformance suite (both revisions),
+# mcp-strict-check, the Inspector, the Python client, and real servers behind the gate.
+#
+#   tests/conformance/mcp.sh [FOLDER]
+#
+# Packages from PyPI and npm, pinned here, go into FOLDER, where a second run finds them. Ends with a line
+# "N passed, M failed", and fails if M isn't 0.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+here=$PWD/tests/conformance/mcp
+folder=$(realpath -m "${1:-target/conformance-mcp}")
+mkdir -p "$folder"
+passed=0 failed=0
+
+say() { # WHAT STATUS
+  if [ "$2" = 0 ]; then passed=$((passed + 1)) && echo "ok $1"; else failed=$((failed + 1)) && echo "FAILED $1"; fi
+}
+
+set -e
+cargo build --quiet -p examples --features mcp --examples
+bin=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
+[ -x "$folder/v/bin/python" ] || python3 -m venv "$folder/v"
+"$folder/v/bin/pip" install --quiet --requirement "$here/requirements.txt"
+export PATH=$folder/v/bin:$PATH
+if [ ! -d "$folder/node_modules" ] || ! cmp -s "$here/package.json" "$folder/package.json"; then
+  cp "$here/package.json" "$folder"
+  # No lock file: the one that npm writes for an optional package of the Inspector `npm ci` refuses.
+  (cd "$folder" && npm install --no-audit --no-fund --no-package-lock --ignore-scripts --silent)
+fi
+set +e
+modules=$folder/node_modules
+conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
+
+"$bin/mcp_server" --http 127.0.0.1:3902 &
+server=$!
+trap 'kill $server 2>/dev/null' EXIT
+for _ in $(seq 100); do (: </dev/tcp/127.0.0.1/3902) 2>/dev/null && break || sleep 0.1; done
+
+for revision in 2025-11-25 2026-07-28; do
+  log=$folder/server-$revision.log
+  timeout 300 node "$conformance" server --url http://localhost:3902/mcp --requirements "$revision" \
+    --expected-failures "$here/baseline-$revision.yml" -o "$folder/out-$revision" >"$log" 2>&1
+  say "the suite, server, $revision ($(grep '^Total:' "$log"))" $?
+  # A scenario that concerns tools and isn't in the baseline.
+  for scenario in $(sed -n 's/^✓ \(\(tools\|json\|input\|http\|dns\|server\)-[^:]*\):.*/\1/p' "$log"); do
+    say "the suite, server, $revision: $scenario" 0
+  done
+done
+
+for scenario in tools_call json-schema-2020-12-preservation; do
+  for revision in 2025-11-25 2026-07-28; do
+    timeout 120 node "$conformance" client --command "$bin/mcp_client" --scenario $scenario \
+      --spec-version $revision -o "$folder/out-client" >"$folder/client-$scenario-$revision.log" 2>&1
+    say "the suite, client, $revision: $scenario" $?
+  done
+done
+for scenario in request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers json-schema-ref-no-deref; do
+  timeout 120 node "$conformance" client --command "$bin/mcp_client" --scenario $scenario \
+    --spec-version 2026-07-28 -o "$folder/out-client" >"$folder/client-$scenario.log" 2>&1
+  say "the suite, client, 2026-07-28: $scenario" $?
+done
+
+mcp-strict-check --cmd "$bin/mcp_server" --axis mcp >"$folder/strict.log" 2>&1
+say "mcp-strict-check" $?
+node "$modules/.bin/mcp-inspector" --cli --strict --method tools/list "$bin/mcp_server" >"$folder/inspector.log" 2>&1
+say "the Inspector's strict listing" $?
+
+python "$here/clients.py" "$bin/mcp_server" "$bin/mcp_gate" "$modules/.bin" >"$folder/clients.log" 2>"$folder/clients.err"
+grep -h '^ok\|^FAILED' "$folder/clients.log"
+read -r ok _ wrong _ <<<"$(tail -n 1 "$folder/clients.log" | sed 's/,//')"
+if [[ $ok =~ ^[0-9]+$ && $wrong =~ ^[0-9]+$ ]]; then
+  passed=$((passed + ok)) failed=$((failed + wrong))
+else
+  say "the Python client ran to its end (see $folder/clients.err)" 1
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

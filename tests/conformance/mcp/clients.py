@@ -1,0 +1,148 @@
+"""The Python client against the server and the gate: all modes, both transports. Prints a line for each check."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import mcp
+from mcp import types
+from mcp.client.stdio import StdioServerParameters
+from mcp_types.methods import validate_server_result
+
+SERVER, GATE, BIN = sys.argv[1:4]
+RULES = """
+[[rule]]
+decision = "deny"
+tool = "*"
+reason = "secrets stay"
+[[rule.when]]
+argument = "path"
+under = "%s/secrets"
+absent = "no_match"
+
+[[rule]]
+decision = "ask"
+tool = "ech*"
+reason = "it says so"
+
+[[rule]]
+decision = "allow"
+tool = "*"
+"""
+passed = failed = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    print(f"{'ok' if ok else 'FAILED'} {what} {'' if ok else detail}")
+
+
+async def yes(context, params):
+    properties = getattr(params, "requested_schema", None) or {}
+    return types.ElicitResult(action="accept", content={name: True for name in properties.get("properties", {})})
+
+
+def text(result):
+    return "".join(getattr(block, "text", "") for block in result.content)
+
+
+async def server_checks(name, target, mode):
+    what = f"{name} {mode}"
+    # What the server asks about, and what the gate does.
+    asks = ("echo", {"text": "accepted m"}) if name == "gate" else ("test_elicitation", {"message": "m"})
+    async with mcp.Client(target, mode=mode, elicitation_callback=yes) as client:
+        listed = await client.list_tools()
+        names = [tool.name for tool in listed.tools]
+        # Some of the suite's scenarios pass on servers that haven't got the tool.
+        wanted = {"add", "test_simple_text", "test_error_handling", "test_tool_with_progress", "json_schema_2020_12_tool"}
+        check(f"{what}: the tools are there", wanted <= set(names), names)
+        version = "2025-11-25" if mode == "legacy" else "2026-07-28"
+        try:
+            validate_server_result("tools/list", version, json.loads(listed.model_dump_json(by_alias=True, exclude_none=True)))
+            check(f"{what}: the list is one of {version}", True)
+        except Exception as error:
+            check(f"{what}: the list is one of {version}", False, error)
+        results = await asyncio.gather(*(client.call_tool("add", {"a": n, "b": 1}) for n in range(5)))
+        check(f"{what}: five calls at a time", [r.structured_content for r in results] == [{"sum": n + 1} for n in range(5)])
+        wrong = await client.call_tool("add", {"a": "one"})
+        check(f"{what}: wrong arguments are told", wrong.is_error and "`b`" in text(wrong), wrong)
+        try:
+            await client.call_tool("nothing", {})
+            check(f"{what}: an unknown tool", False)
+        except Exception as error:
+            check(f"{what}: an unknown tool", "nothing" in str(error), error)
+        seen = []
+
+        async def progress(done, total, message):
+            seen.append(done)
+
+        await client.call_tool("test_tool_with_progress", {}, progress_callback=progress)
+        check(f"{what}: progress", len(seen) == 3 and seen == sorted(seen), seen)
+        asked = await client.call_tool(*asks)
+        check(f"{what}: a person is asked", not asked.is_error and "accepted m" in text(asked), asked)
+    async with mcp.Client(target, mode=mode) as client:
+        refused = await client.call_tool(*asks)
+        check(f"{what}: nobody can be asked", refused.is_error, refused)
+
+
+def gate(folder, *behind, options=()):
+    (folder / "rules.toml").write_text(RULES % folder)
+    common = ["--policy", str(folder / "rules.toml"), *options, "--", *behind]
+    subprocess.run([GATE, "--pin", "update", *common], check=True, stdout=subprocess.DEVNULL)
+    return StdioServerParameters(command=GATE, args=common)
+
+
+async def real_servers(folder):
+    (folder / "secrets").mkdir()
+    (folder / "secrets" / "k").write_text("hidden")
+    (folder / "open").write_text("seen")
+    for mode in ["auto", "legacy"]:
+        params = gate(folder, f"{BIN}/mcp-server-filesystem", str(folder))
+        async with mcp.Client(params, mode=mode) as client:
+            check(f"filesystem {mode}: tools", len((await client.list_tools()).tools) == 14)
+            seen = await client.call_tool("read_text_file", {"path": f"{folder}/open"})
+            check(f"filesystem {mode}: a file", not seen.is_error and "seen" in text(seen), seen)
+            for path in ["secrets/k", "secrets/./k", "x/../secrets/k", "/secrets/k", "secrets", "secrets//k"]:
+                result = await client.call_tool("read_text_file", {"path": f"{folder}/{path}"})
+                check(f"filesystem {mode}: {path} is denied", result.is_error and "secrets stay" in text(result), result)
+    everything = gate(folder, f"{BIN}/mcp-server-everything", "stdio")
+    async with mcp.Client(everything, mode="auto") as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        check("everything: tools", len(names) >= 10, names)
+        total = await client.call_tool("get-sum", {"a": 1, "b": 2})
+        check("everything: a sum", not total.is_error and "3" in text(total), total)
+    memory = gate(folder, f"{BIN}/mcp-server-memory")
+    async with mcp.Client(memory, mode="auto") as client:
+        graph = await client.call_tool("read_graph", {})
+        check("memory: structured output is checked and passed on", not graph.is_error and "entities" in (graph.structured_content or {}), graph)
+    subprocess.run(["git", "init", "-q", str(folder / "repo")], check=True)
+    git = gate(folder, sys.executable, "-m", "mcp_server_git")
+    async with mcp.Client(git, mode="auto") as client:
+        status = await client.call_tool("git_status", {"repo_path": str(folder / "repo")})
+        check("git: a call", not status.is_error, status)
+
+
+async def main():
+    http = subprocess.Popen([SERVER, "--http", "127.0.0.1:3903"])
+    try:
+        time.sleep(0.5)
+        for mode in ["auto", "legacy", "2026-07-28"]:
+            await server_checks("stdio", StdioServerParameters(command=SERVER), mode)
+            await server_checks("http", "http://127.0.0.1:3903/mcp", mode)
+            with tempfile.TemporaryDirectory() as folder:
+                await server_checks("gate", gate(Path(folder), SERVER), mode)
+        with tempfile.TemporaryDirectory() as folder:
+            await real_servers(Path(folder).resolve())
+    finally:
+        http.terminate()
+        http.wait()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+asyncio.run(main())
