@@ -7,8 +7,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Row as _, SqlitePool};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tool_runtime::{AllowAll, Harness, LedgerKey, Registry, SqlLedger, SqlOptions, Survives, ToolCall, tool};
 
 /// Sends money.
@@ -30,10 +30,14 @@ const ARGUMENTS: &str = r#"{"to":"alice","amount":10,"purpose":"lunch"}"#;
 const ROUNDS: usize = 401;
 
 /// The least: a row comes, and changes once.
-async fn raw(pool: &SqlitePool, id: usize, bodies: &[String; 2]) -> Result<(), sqlx::Error> {
+async fn raw(connection: &mut SqliteConnection, id: usize, bodies: &[String; 2]) -> Result<(), sqlx::Error> {
     let id = format!("call-{id}");
-    sqlx::query("INSERT INTO raw (id, verdict) VALUES ($1, $2)").bind(&id).bind(&bodies[0]).execute(pool).await?;
-    sqlx::query("UPDATE raw SET ended = $2 WHERE id = $1").bind(&id).bind(&bodies[1]).execute(pool).await?;
+    sqlx::query("INSERT INTO raw (id, verdict) VALUES ($1, $2)")
+        .bind(&id)
+        .bind(&bodies[0])
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("UPDATE raw SET ended = $2 WHERE id = $1").bind(&id).bind(&bodies[1]).execute(connection).await?;
     Ok(())
 }
 
@@ -48,8 +52,9 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal);
-    let pool = SqlitePoolOptions::new().max_connections(8).test_before_acquire(false).connect_with(options).await?;
-    sqlx::query("CREATE TABLE raw (id TEXT PRIMARY KEY, verdict TEXT, ended TEXT)").execute(&pool).await?;
+    // One that is kept: getting one from a pool each time would only slow it down.
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    sqlx::query("CREATE TABLE raw (id TEXT PRIMARY KEY, verdict TEXT, ended TEXT)").execute(&mut connection).await?;
     let key = LedgerKey::new("bench", [1; 32])?;
     let ledger =
         SqlLedger::sqlite(folder.join("ledger.db"), key, SqlOptions::new().survives(Survives::ProcessCrash)).await?;
@@ -60,8 +65,8 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
     // What the ledger writes of a call is what the raw pair writes.
     harness.run(calls(1)).await;
     let written = SqliteConnectOptions::new().filename(folder.join("ledger.db"));
-    let written = SqlitePool::connect_with(written).await?;
-    let row = sqlx::query("SELECT verdict, ended FROM tool_calls").fetch_one(&written).await?;
+    let mut written = SqliteConnection::connect_with(&written).await?;
+    let row = sqlx::query("SELECT verdict, ended FROM tool_calls").fetch_one(&mut written).await?;
     let bodies: [String; 2] = [row.try_get(0)?, row.try_get(1)?];
     written.close().await;
     let mut times: [Vec<Duration>; 3] = Default::default();
@@ -71,7 +76,7 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
             let case = (round + step) % times.len();
             let begun = Instant::now();
             match case {
-                0 => raw(&pool, round, &bodies).await?,
+                0 => raw(&mut connection, round, &bodies).await?,
                 1 => drop(harness.run(calls(1)).await),
                 _ => drop(harness.run(calls(10)).await),
             }
