@@ -74,9 +74,9 @@
 //! | B67 | hidden characters in a question | `behaviours::approvals` |
 //! | B68 | forged log lines | `audit`; on a terminal: `behaviours::approvals` |
 //! | B69 | approvers shown other arguments | `behaviours::approvals` |
-//! | B70 | approvals spent on other arguments | `behaviours::approvals` |
-//! | B71 | double clicks | `behaviours::approvals` |
-//! | B72 | waiting too long | `behaviours::approvals` |
+//! | B70 | approvals spent on other arguments | `behaviours::approvals`; resumed: `ledger::waiting` |
+//! | B71 | double clicks | `behaviours::approvals`; over ledgers: `ledger::waiting`, `ledger::sql` |
+//! | B72 | waiting too long | `behaviours::approvals`; elsewhere: `ledger::waiting`, `ledger::sql` |
 //! | B73 | missing arguments that widen a grant | `behaviours::rules` (rules); grants: `behaviours::approvals` |
 //! | B74 | digests over what doesn't matter | `behaviours::approvals` |
 //! | B75 | NaN and infinity | `outputs` |
@@ -86,8 +86,8 @@
 //! | B79 | empty results | `outputs` |
 //! | B80 | huge results | `outputs` |
 //! | B81 | lost causes | `outputs` |
-//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals` |
-//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: "5 of 7: ledgers and approvals" |
+//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals`; sealed while a call waits: `ledger::file`, `ledger::sql` |
+//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: `ledger::failing` |
 //! | B84 | refusals that quote the payload | `arguments` |
 
 mod arguments;

@@ -10,8 +10,8 @@
 //! | 6 | the schema shown is the schema enforced | `inv06_schema_shown_is_enforced`; generated schemas: `properties` |
 //! | 7 | deny beats ask beats allow | `inv07_deny_ask_allow`; remembered grants: `behaviours::approvals` |
 //! | 8 | no answer is not yes | `inv08_no_answer_is_no_yes` |
-//! | 9 | an approval binds slots and values | with the checklist: a later issue |
-//! | 10 | record first | `inv10_record_first`; the switch: "5 of 7: ledgers and approvals" |
+//! | 9 | an approval binds the whole set | `inv09_an_approval_binds_the_whole_set`; over files and databases: `ledger` |
+//! | 10 | record first | `inv10_record_first`; the switch: `ledger::failing` |
 //! | 11 | the model reads narrations | `inv11_model_reads_narrations` |
 //! | 12 | never reject on results | with the agreement gate: a later issue |
 //! | 13 | same input, same bytes | `inv13_same_input_same_bytes` |
@@ -28,6 +28,7 @@ mod inv05_what_was_judged_is_what_ran;
 mod inv06_schema_shown_is_enforced;
 mod inv07_deny_ask_allow;
 mod inv08_no_answer_is_no_yes;
+mod inv09_an_approval_binds_the_whole_set;
 mod inv10_record_first;
 mod inv11_model_reads_narrations;
 mod inv13_same_input_same_bytes;

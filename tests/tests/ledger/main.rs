@@ -4,6 +4,7 @@
 mod crash;
 mod failing;
 mod file;
+mod repair;
 mod sql;
 mod support;
 mod waiting;

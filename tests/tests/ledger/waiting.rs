@@ -228,3 +228,25 @@ async fn b70_an_answer_is_for_its_own_call_alone() {
     assert_eq!(waiting(&ledger, dear).await.0, dear);
     assert_eq!(fine(FileLedger::read(folder.file(), &key())).waiting().count(), 1);
 }
+
+/// A yes can be taken back until somebody acts on it.
+#[tokio::test]
+async fn a_yes_that_was_taken_back_runs_nothing() {
+    let folder = Folder::new();
+    let ledgers: [Arc<dyn Ledger>; 2] = [Arc::new(MemoryLedger::default()), folder.open()];
+    for ledger in ledgers {
+        let ran = Ran::default();
+        let harness = patient(&ran, Arc::clone(&ledger));
+        let (case, question) = propose(&harness, &ledger, payment(10)).await;
+        assert!(matches!(harness.revoke(case).await, Err(ClaimError::NotAnswered)));
+        fine(ledger.reply(signed(&question, Answer::Yes)).await);
+        let settled = fine(harness.revoke(case).await);
+        assert_eq!((code(&settled), ran.times()), (Code::ApprovalVoid, 0));
+        assert!(matches!(harness.resume(case, None).await, Err(ClaimError::NotWaiting)));
+        let (case, question) = propose(&harness, &ledger, payment(11)).await;
+        fine(ledger.reply(signed(&question, Answer::Yes)).await);
+        assert_eq!(code(&fine(harness.resume(case, None).await)), Code::Ok);
+        assert!(matches!(harness.revoke(case).await, Err(ClaimError::NotWaiting)));
+        assert_eq!(ran.times(), 1);
+    }
+}

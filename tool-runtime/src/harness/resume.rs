@@ -24,6 +24,24 @@ impl Harness {
     /// If it isn't the caller's to go on with: see [`ClaimError`]. Whatever else becomes of the call is
     /// its result, as ever.
     pub async fn resume(&self, case: CaseId, token: Option<CancellationToken>) -> Result<Settled, ClaimError> {
+        self.go_on(case, token, false).await
+    }
+
+    /// Takes back a yes that nobody has acted on: the call is over, and nobody can go on with it. What
+    /// runs already is not stopped; that is what tokens are for.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume): it has been gone on with, or nobody has answered yet. Then answer no.
+    pub async fn revoke(&self, case: CaseId) -> Result<Settled, ClaimError> {
+        self.go_on(case, None, true).await
+    }
+
+    async fn go_on(
+        &self,
+        case: CaseId,
+        token: Option<CancellationToken>,
+        revoked: bool,
+    ) -> Result<Settled, ClaimError> {
         let parts = &self.0;
         let claimed = parts.ledger.claim(case).await?;
         if let Some(contradiction) = claimed.contradiction() {
@@ -32,7 +50,7 @@ impl Harness {
         let landing = parts.landing();
         let (place, call) = proposal(&claimed);
         let mut flight = Flight::resumed(&landing, place, &call);
-        let asked = match parts.judge_again(&mut flight, call, &claimed).await {
+        let asked = match parts.judge_again(&mut flight, call, &claimed, revoked).await {
             Ok(asked) => Some(asked),
             Err(ending) => {
                 flight.ends(ending);
@@ -72,6 +90,7 @@ impl Parts {
         flight: &mut Flight<'_>,
         call: crate::call::ToolCall,
         claimed: &Claimed,
+        revoked: bool,
     ) -> Result<Asked, Ending> {
         // It was loaded when it was called.
         let loaded = self.loaded.names().into_iter().chain([call.name().to_owned()]).collect();
@@ -83,6 +102,9 @@ impl Parts {
         let checked = proposed.accept()?.check(&self.checklist).await;
         let decided = checked.decide(&*self.policy, &self.guards);
         let key = LedgerKey::of(&*self.ledger);
+        if revoked {
+            return Ok(Asked::Decided(decided.revoked(claimed)));
+        }
         Ok(Asked::Decided(decided.answered(claimed, &key, &self.grants, SystemTime::now())))
     }
 }

@@ -19,6 +19,15 @@ pub(crate) fn proposal(claimed: &Claimed) -> (Place, ToolCall) {
 }
 
 impl Decided {
+    /// What was answered counts no more.
+    pub(crate) fn revoked(self, claimed: &Claimed) -> Self {
+        let Decided(mut state) = self;
+        state.revision = claimed.verdict().revision().unwrap_or(state.revision);
+        state.question = claimed.asked().question();
+        state.approval = Approval::Void("it was taken back");
+        Decided(state)
+    }
+
     /// Takes up what was answered meanwhile. The call was resolved, accepted, checked and judged anew;
     /// unless it is the same to the byte, and the tool is, nothing that was answered counts.
     pub(crate) fn answered(self, claimed: &Claimed, key: &LedgerKey, grants: &Grants, now: SystemTime) -> Self {
