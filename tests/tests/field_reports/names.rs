@@ -282,3 +282,31 @@ fn b33_declarations_are_the_same_bytes_in_every_process() {
         assert_eq!(there.map(|line| line.replace('\t', "\n")), Some(here.clone()));
     }
 }
+
+/// What the model reads of other tools, it reads under the names by which it can call them.
+#[tokio::test]
+async fn b31_suggestions_and_what_was_found_speak_the_names_of_the_wire() {
+    let tool = |name: &str, deferred: bool| {
+        let tool = DynamicTool::builder(name, "Finds the calendar.").output("true");
+        let tool = tool.parameters(r#"{"type":"object","properties":{"$top":{"type":"integer"}}}"#);
+        let tool = if deferred { tool.deferred() } else { tool };
+        tool.run(|_, _| async { Ok("null".to_owned()) }).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let tools = [tool("calendar.list", false), tool("calendar.find", true)];
+    let all = Registry::builder().tools(tools).search().build().unwrap_or_else(|error| panic!("{error}"));
+    let export = Export::new(Provider::Anthropic, all.iter().map(HostTool::schema));
+    let harness = Harness::new(all, AllowAll);
+    let said = async |name: &str, arguments: &str| {
+        let results = harness.run([export.restore(ToolCall::new("c", name, arguments))]).await;
+        export.in_wire_words(&results[0]).text()
+    };
+    let wire = |name: &str| export.wire_name(name).unwrap_or_default().to_owned();
+    let unknown = said("calendar.lst", "{}").await;
+    assert!(unknown.contains(&wire("calendar.list")) && !unknown.contains("`calendar.list`"), "{unknown}");
+    let found = parsed(&said(Registry::SEARCH_TOOL, r#"{"query":"calendar"}"#).await);
+    assert_eq!(found["tools"][0]["name"], wire("calendar.find"));
+    let keys = found["tools"][0]["parameters"]["properties"].as_object().map(|keys| keys.keys().cloned().collect());
+    let declared = export.tool("calendar.find").and_then(|tool| tool.parameters()).map(parsed);
+    let declared = declared.and_then(|form| Some(form["properties"].as_object()?.keys().cloned().collect()));
+    assert_eq!(keys, declared.map(|keys: Vec<String>| keys));
+}

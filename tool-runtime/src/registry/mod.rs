@@ -61,7 +61,7 @@ pub(crate) struct Entry {
 impl Registry {
     /// The name of the built-in search tool, which no other tool can have and no filter can name,
     /// whether it is in use or not. The feature `search` adds it: `RegistryBuilder::search`.
-    pub const SEARCH_TOOL: &'static str = "search_tools";
+    pub const SEARCH_TOOL: &'static str = crate::schema::SEARCH_TOOL;
 
     /// Begins an empty registry.
     pub fn builder() -> RegistryBuilder {

@@ -36,5 +36,6 @@ pub(crate) use paths::normalised;
 pub(crate) use problem::What;
 pub use problem::{Problem, Problems};
 pub(crate) use reach::{Kind, Reached, Step, Unreached};
+pub(crate) use tool_schema::SEARCH_TOOL;
 pub use tool_schema::ToolSchema;
 pub(crate) use walk::{MAX_TEXT, REDACTED, Walked};

@@ -5,6 +5,9 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::facing::{ModelFacing, sealed::Sealed};
 use super::json::Json;
 
+/// The name of the built-in search tool, whose results are made of schemas.
+pub(crate) const SEARCH_TOOL: &str = "search_tools";
+
 /// What a model sees of a tool: name, description, parameters and whether its loading is deferred.
 ///
 /// The only description of a tool that can be serialised, and it has no room for anything else.

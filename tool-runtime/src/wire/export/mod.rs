@@ -73,7 +73,7 @@ use self::inverse::{Inverse, Taken};
 use self::normalise::{Normalised, normalise};
 use crate::call::{Block, Content, Reported, ToolCall, ToolResult};
 use crate::schema::json::{Json, write_string};
-use crate::schema::{DeclaredTool, JsonPath, ToolSchema, text};
+use crate::schema::{DeclaredTool, JsonPath, SEARCH_TOOL, ToolSchema, text};
 
 /// Whose form of declarations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,10 +131,6 @@ pub(crate) struct Fragment<'a> {
     pub(crate) description: &'a str,
     pub(crate) parameters: &'a Json,
     pub(crate) strict: bool,
-    #[cfg_attr(
-        not(any(feature = "openai-responses", feature = "anthropic")),
-        expect(dead_code, reason = "no provider defers")
-    )]
     pub(crate) deferred: bool,
     /// The second of two plain forms.
     #[cfg_attr(not(feature = "gemini"), expect(dead_code, reason = "all others have one form"))]
@@ -514,7 +510,9 @@ impl ExportOptions {
             }
             tools.push(ExportedTool { name: schema.name().to_owned(), wire_name, made, fell_back });
         }
-        Export { options: self, tools: Arc::new(Tools { all: tools, by_wire, by_name }) }
+        let renamed = tools.iter().filter(|tool| tool.made.is_ok() && tool.name != tool.wire_name);
+        let renamed = renamed.map(|tool| (tool.name.clone(), tool.wire_name.clone())).collect();
+        Export { options: self, tools: Arc::new(Tools { all: tools, by_wire, by_name, renamed }) }
     }
 
     fn export(
@@ -627,6 +625,8 @@ struct Tools {
     /// Those that are declared.
     by_wire: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
+    /// Tools that have other names, each with its wire name.
+    renamed: Vec<(String, String)>,
 }
 
 impl Export {
@@ -804,31 +804,57 @@ impl Export {
         call
     }
 
-    /// A result as the provider's model has to read it: under the name by which it called the tool, and
-    /// with the names of arguments in an error as they were declared. Nothing changes where no name did.
+    /// A result as the provider's model has to read it: under the name by which it called the tool, and with the names
+    /// of tools and arguments in an error as they were declared. What the built-in search tool has found is shown as
+    /// it is declared. Nothing else changes: what a tool says is its own.
     ///
-    /// Only names between backquotes are looked at, alone or as a step of a path.
+    /// In errors only names between backquotes are looked at, alone or as a step of a path.
     pub fn in_wire_words(&self, result: &ToolResult) -> ToolResult {
         let mut result = result.clone();
-        let Some(tool) = self.tool(&result.name) else { return result };
-        let Ok(made) = &tool.made else { return result };
-        let mut renamed = made.inverse.renamed();
-        if tool.name != tool.wire_name {
+        let tool = self.tool(&result.name).and_then(|tool| Some((tool, tool.made.as_ref().ok()?)));
+        let is_search = &*result.name == SEARCH_TOOL;
+        if let Some((tool, _)) = tool
+            && tool.name != tool.wire_name
+        {
             result.name = tool.wire_name.as_str().into();
-            renamed.push((tool.name.clone(), tool.wire_name.clone()));
         }
-        if result.is_error && !renamed.is_empty() {
-            let blocks: Vec<Block> = result
-                .content
-                .iter()
-                .map(|block| match block {
-                    Block::Text(text) => Block::Text(in_wire_words(text, &renamed).into()),
-                    other => other.clone(),
-                })
-                .collect();
+        if !result.is_error && !is_search {
+            return result;
+        }
+        // An error may suggest other tools, also where the one that was called is none.
+        let mut renamed = tool.map(|(_, made)| made.inverse.renamed()).unwrap_or_default();
+        renamed.extend_from_slice(&self.tools.renamed);
+        let change = |text: &str| match result.is_error {
+            true if renamed.is_empty() => None,
+            true => Some(in_wire_words(text, &renamed)),
+            false => self.as_declared(text),
+        };
+        let changed = |block: &Block| match block {
+            Block::Text(text) => change(text).map(|text| Block::Text(text.into())),
+            _ => None,
+        };
+        let blocks: Vec<Option<Block>> = result.content.iter().map(changed).collect();
+        if blocks.iter().any(Option::is_some) {
+            let blocks = blocks.into_iter().zip(result.content.iter());
+            let blocks: Vec<Block> = blocks.map(|(changed, block)| changed.unwrap_or_else(|| block.clone())).collect();
             result.content = Content::blocks(blocks);
         }
         result
+    }
+
+    /// What the search tool found, in the provider's form. `None` for a text that isn't whole.
+    fn as_declared(&self, found: &str) -> Option<String> {
+        let mut found = Json::parse(found).ok()?;
+        let mut tools = found.get("tools")?.as_array()?.to_vec();
+        for tool in &mut tools {
+            let known = tool.get("name").and_then(Json::as_str).and_then(|name| self.tool(name));
+            if let Some((known, made)) = known.and_then(|known| Some((known, known.made.as_ref().ok()?))) {
+                tool.set("name", Json::string(&known.wire_name));
+                tool.set("parameters", Json::parse(&made.parameters).ok()?);
+            }
+        }
+        found.set("tools", Json::Array(tools));
+        Some(found.to_string())
     }
 }
 
