@@ -8,6 +8,7 @@ pub mod gate;
 pub mod layers;
 pub mod quickstart;
 pub mod replay;
+pub mod ruling;
 
 /// What the README shows compiles and runs.
 #[cfg(doctest)]

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the top of the map down. `wire` and `harness` have rules of their own.
-const ORDER: [&str; 10] =
-    ["schema", "call", "tool", "registry", "gate", "checklist", "ledger", "events", "execute", "path"];
+const ORDER: [&str; 11] =
+    ["schema", "call", "tool", "registry", "gate", "checklist", "ledger", "agreement", "events", "execute", "path"];
 
 /// All that `wire` may reach, also through others.
 const OF_WIRE: [&str; 2] = ["schema", "call"];

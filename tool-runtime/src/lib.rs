@@ -44,12 +44,14 @@
 //! | `gate` | policies, rules, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
+//! | [`agreement`] | N sampled plans judged before one is proposed |
 //! | `events` | what happens to calls, told to the host while it happens |
 //! | `execute` | running bodies: schedule, budgets, cancellation, layers |
 //! | [`path`] | the path of one call, a stage a file |
 //! | [`wire`] | providers' formats; reaches `schema` and `call` alone |
 //! | `harness` | the stages put together |
 
+pub mod agreement;
 mod call;
 mod checklist;
 mod events;
