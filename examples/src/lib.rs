@@ -20,6 +20,7 @@ pub mod mcp_gate;
 pub mod mcp_server;
 pub mod quickstart;
 pub mod replay;
+pub mod ruling;
 
 /// What the README shows compiles and runs.
 #[cfg(doctest)]

@@ -9,6 +9,7 @@ use examples::gate;
 use examples::grounding;
 use examples::quickstart::{self, Style};
 use examples::replay::{self, Gate, Provider, Summary};
+use examples::ruling;
 use serde_json::{Value, json};
 use tool_runtime::{Answer, Code, NeverAsk, TerminalApprover};
 
@@ -632,4 +633,15 @@ fn a_ledger_says_what_became_of_calls_and_why() {
         assert!(ask(&["verify", &store]).await.is_ok());
         assert!(ask(&["verify", &store, "--expect", head.trim()]).await.is_err());
     });
+}
+
+#[test]
+fn ruling_gives_one_line_for_each() {
+    let sample = r#"[{"id":7},"found"]"#;
+    let line = format!(r#"{{"tool":{{"deterministic":true,"verified":true}},"samples":[{}]}}"#, [sample; 5].join(","));
+    let mut out = Vec::new();
+    ruling::run(&mut [line.as_bytes(), b"\n\n\xff\n{"].concat().as_slice(), &mut out).unwrap();
+    let outside = r#"{"ruling":"error","argument_agreement":null,"result_agreement":null,"reason":"outside_domain"}"#;
+    let accepted = r#"{"ruling":"accept","argument_agreement":1,"result_agreement":1,"reason":"agreed"}"#;
+    assert_eq!(String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(), [accepted, outside, outside, outside]);
 }

@@ -7,8 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the top of the map down. `wire`, `harness` and `mcp` have rules of their own.
-const ORDER: [&str; 11] =
-    ["schema", "document", "call", "tool", "registry", "gate", "checklist", "ledger", "events", "execute", "path"];
+const ORDER: [&str; 12] = [
+    "schema",
+    "document",
+    "call",
+    "tool",
+    "registry",
+    "gate",
+    "checklist",
+    "ledger",
+    "agreement",
+    "events",
+    "execute",
+    "path",
+];
 
 /// All that `wire` may reach, also through others.
 const OF_WIRE: [&str; 2] = ["schema", "call"];

@@ -45,6 +45,7 @@
 //! | `gate` | policies, rules, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
+//! | [`agreement`] | N sampled plans judged before one is proposed |
 //! | `events` | what happens to calls, told to the host while it happens |
 //! | `execute` | running bodies: schedule, budgets, cancellation, layers |
 //! | [`path`] | the path of one call, a stage a file |
@@ -52,6 +53,7 @@
 //! | `harness` | the stages put together |
 //! | `mcp` | tools served to MCP clients, and MCP servers' tools brought through the gate |
 
+pub mod agreement;
 mod call;
 mod checklist;
 mod document;

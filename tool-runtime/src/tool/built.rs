@@ -214,6 +214,11 @@ impl Built {
         &self.output_schema
     }
 
+    /// Its results are nothing at all.
+    pub(crate) fn returns_nothing(&self) -> bool {
+        self.output_is_null
+    }
+
     pub(crate) fn digest(&self) -> &Digest {
         &self.digest
     }

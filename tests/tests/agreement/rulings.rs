@@ -1,0 +1,237 @@
+//! Rulings over plans, with tools, proofs and epochs.
+
+use tool_runtime::agreement::{
+    AgreementGate, Bounds, CanonicalForm, CanonicalStep, Declarations, Determinism, Epoch, EpochMixed, Judgement,
+    JudgementKind, Observed, OutOfScope, PlanTool, PlannedCall, Probe, ProbeFault, ProbeFinding, Reason, Ruling,
+    Sample, SampleSet, Verified,
+};
+use tool_runtime::{HostTool, tool};
+
+/// Look for something.
+#[tool(host(deterministic))]
+fn find(
+    /// What.
+    what: String,
+    /// How many at the most.
+    #[arg(default = 10)]
+    limit: u32,
+) -> Vec<String> {
+    vec![what; limit as usize]
+}
+
+/// Write something down.
+#[tool(host(deterministic))]
+fn note(
+    /// What.
+    what: String,
+) {
+    drop(what);
+}
+
+fn finding(result: &str, afterwards: &str) -> ProbeFinding {
+    ProbeFinding { result: Observed::Value(result.to_owned()), afterwards: afterwards.to_owned() }
+}
+
+fn probed(tool: &HostTool, epoch: &Epoch) -> Verified {
+    let probe = Probe::new(tool, epoch, r#"{"what":"x"}"#).unwrap();
+    probe.compare([finding("[1]", r#"{"what":"x"}"#), finding("[1]", r#"{ "what": "x" }"#)]).unwrap()
+}
+
+fn known(epoch: &Epoch) -> Declarations {
+    let tool = |tool: HostTool| PlanTool::of(&tool).verified(probed(&tool, epoch));
+    Declarations::new().tool("find", tool(FindTool::host())).tool("note", tool(NoteTool::host()))
+}
+
+fn set(epoch: &Epoch, samples: impl IntoIterator<Item = Sample>) -> SampleSet {
+    let mut set = SampleSet::new(epoch.clone());
+    for sample in samples {
+        set.push(sample.within(epoch)).unwrap();
+    }
+    set
+}
+
+fn finds(arguments: &str) -> Sample {
+    Sample::of([("find", arguments)]).result("[\"x\"]")
+}
+
+#[track_caller]
+fn is(ruling: &Ruling, kind: JudgementKind, reason: Reason) {
+    assert_eq!((ruling.kind(), ruling.reason()), (kind, reason));
+}
+
+#[test]
+fn canonical_form_is_the_schemas_and_each_step_can_be_left_out() {
+    let epoch = Epoch::begin();
+    let spelt = [
+        r#"{"what":"x"}"#,
+        r#"{"what":"x","limit":10}"#,
+        r#"{"limit":10.0,"what":"\u0078"}"#,
+        r#"{"limit":1e1, "what":"x"}"#,
+        r#"{"what":"x"}"#,
+    ];
+    let samples = set(&epoch, spelt.map(finds));
+    let largest = |form: CanonicalForm| {
+        let ruling = AgreementGate::new(Bounds::seed()).form(form).rule(&samples, &known(&epoch));
+        assert_eq!(ruling.steps(), form.steps().collect::<Vec<_>>());
+        ruling.figures().groups[0]
+    };
+    let full = CanonicalForm::full();
+    assert_eq!(largest(full), 5);
+    assert_eq!(largest(full.without(CanonicalStep::Schema)), 3);
+    assert_eq!(largest(full.without(CanonicalStep::Schema).without(CanonicalStep::Numbers)), 2);
+    assert_eq!(largest(full.without(CanonicalStep::Keys)), 2);
+}
+
+#[test]
+fn calls_are_a_multiset_and_no_call_is_a_vote() {
+    let epoch = Epoch::begin();
+    let (a, b) = (r#"{"what":"a"}"#, r#"{"what":"b"}"#);
+    let of = |calls: &[&str]| Sample::of(calls.iter().map(|arguments| ("note", *arguments)));
+    let groups = |samples: Vec<Sample>| {
+        let ruling = AgreementGate::new(Bounds::seed()).rule(&set(&epoch, samples), &known(&epoch));
+        ruling.figures().groups.clone()
+    };
+    assert_eq!(groups(vec![of(&[a, b]), of(&[b, a])]), [2]);
+    assert_eq!(groups(vec![of(&[a, a]), of(&[a])]), [1, 1], "twice is not once");
+    assert_eq!(groups(vec![Sample::no_call(), Sample::no_call(), of(&[a])]), [2, 1]);
+    assert_eq!(groups(vec![Sample::unparsable(), Sample::unparsable(), of(&["{"]), of(&["{"])]), [] as [usize; 0]);
+    // Refused arguments are compared, and are never those of an accepted call.
+    assert_eq!(groups(vec![of(&[r#"{"that":1}"#]), of(&[r#"{"that":1}"#]), of(&[a])]), [2, 1]);
+
+    let ruling = AgreementGate::new(Bounds::seed()).rule(&set(&epoch, vec![Sample::no_call(); 5]), &known(&epoch));
+    is(&ruling, JudgementKind::Accept, Reason::Agreed);
+}
+
+#[test]
+fn which_call_feeds_which_counts() {
+    let call = |what: &str| PlannedCall::new("note", format!(r#"{{"what":"{what}"}}"#));
+    let epoch = Epoch::begin();
+    let samples = [
+        Sample::of([call("a"), call("b"), call("c").using(0)]),
+        Sample::of([call("b"), call("a"), call("c").using(1)]),
+        Sample::of([call("a"), call("b"), call("c").using(1)]),
+        Sample::of([call("a"), call("b"), call("c")]),
+        // Nothing can use what comes after it.
+        Sample::of([call("c").using(1), call("a"), call("b")]),
+    ];
+    let ruling = AgreementGate::new(Bounds::seed()).rule(&set(&epoch, samples), &known(&epoch));
+    assert_eq!((ruling.figures().groups.as_slice(), ruling.figures().unparsable), (&[2, 1, 1][..], 1));
+}
+
+#[test]
+fn a_reject_shows_its_proof() {
+    let epoch = Epoch::begin();
+    let samples = set(&epoch, (0..6).map(|i| finds(&format!(r#"{{"what":"{i}"}}"#))));
+    let ruling = AgreementGate::new(Bounds::seed()).rule(&samples, &known(&epoch));
+    let Judgement::Reject(rejection) = ruling.judgement() else { panic!("{ruling:?}") };
+    assert_eq!(rejection.verified(), [probed(&FindTool::host(), &epoch)]);
+    assert_eq!(ruling.figures().diverging, [("find".to_owned(), "what".to_owned(), 1.0 / 6.0)]);
+
+    // Without proof, with a proof of another epoch, or of another tool, the same samples are deferred.
+    let bare = PlanTool::of(&FindTool::host());
+    for tool in [
+        bare.clone(),
+        bare.clone().verified(probed(&FindTool::host(), &Epoch::begin())),
+        bare.clone().verified(probed(&NoteTool::host(), &epoch)),
+        bare.verified(probed(&FindTool::host(), &epoch)).determinism(Determinism::Undeclared),
+        PlanTool::unknown(),
+    ] {
+        let ruling = AgreementGate::new(Bounds::seed()).rule(&samples, &Declarations::new().tool("find", tool));
+        is(&ruling, JudgementKind::Defer, Reason::NotVerified);
+    }
+    // One tool of any sample that isn't verified is enough.
+    let mixed = set(&epoch, samples.samples().iter().cloned().chain([Sample::of([("other", "{}")])]));
+    is(&AgreementGate::new(Bounds::seed()).rule(&mixed, &known(&epoch)), JudgementKind::Defer, Reason::NotVerified);
+}
+
+#[test]
+fn epochs_are_not_mixed_and_end() {
+    let (epoch, other) = (Epoch::begin(), Epoch::begin());
+    let mut samples = set(&epoch, vec![finds(r#"{"what":"x"}"#); 5]);
+    let mixed: EpochMixed = samples.push(finds("{}").within(&other)).unwrap_err();
+    assert_eq!(samples.push(finds("{}")), Err(mixed));
+    let gate = AgreementGate::new(Bounds::seed());
+    is(&gate.rule(&samples, &known(&epoch)), JudgementKind::Accept, Reason::Agreed);
+    let tools = known(&epoch);
+    epoch.end();
+    is(&gate.rule(&samples, &tools), JudgementKind::Defer, Reason::EpochMoved);
+}
+
+#[test]
+fn results_that_differ_quarantine_the_tool() {
+    let epoch = Epoch::begin();
+    let samples = |results: &[&str]| {
+        set(&epoch, results.iter().map(|result| Sample::of([("find", r#"{"what":"x"}"#)]).result(*result)))
+    };
+    let gate = AgreementGate::new(Bounds::seed());
+    let ruling = gate.rule(&samples(&["[1]", "[2]", "[3]", "[1]", "[4]"]), &known(&epoch));
+    is(&ruling, JudgementKind::Defer, Reason::ToolSuspect);
+    assert_eq!(ruling.quarantines(), ["find"]);
+    let ruling = gate.rule(&samples(&["[1]", "[1]", "[1]", "[2]", "[3]"]), &known(&epoch));
+    is(&ruling, JudgementKind::Defer, Reason::ResultsSplit);
+    assert_eq!(ruling.quarantines(), [] as [&str; 0]);
+    let failed = set(&epoch, vec![Sample::of([("find", r#"{"what":"x"}"#)]).observed(Observed::Failed); 5]);
+    is(&gate.rule(&failed, &known(&epoch)), JudgementKind::Defer, Reason::NoResultSignal);
+    // What returns nothing isn't asked for results.
+    let notes = set(&epoch, vec![Sample::of([("note", r#"{"what":"x"}"#)]); 5]);
+    is(&gate.rule(&notes, &known(&epoch)), JudgementKind::Accept, Reason::Agreed);
+}
+
+#[test]
+fn what_is_non_deterministic_by_contract_is_out_of_scope() {
+    let epoch = Epoch::begin();
+    let clock = PlanTool::of(&FindTool::host()).determinism(Determinism::ByContractNot);
+    let tools = Declarations::new().tool("find", clock);
+    let agreeing = set(&epoch, (0..5).map(|i| Sample::of([("find", r#"{"what":"x"}"#)]).result(i.to_string())));
+    let gate = AgreementGate::new(Bounds::seed());
+    is(&gate.rule(&agreeing, &tools), JudgementKind::Defer, Reason::OutOfScope);
+    let gate = gate.on_out_of_scope(OutOfScope::ArgumentsOnly);
+    is(&gate.rule(&agreeing, &tools), JudgementKind::Accept, Reason::OutOfScope);
+    let differing = set(&epoch, (0..9).map(|i| finds(&format!(r#"{{"what":"{i}"}}"#))));
+    is(&gate.rule(&differing, &tools), JudgementKind::Defer, Reason::OutOfScope);
+}
+
+#[test]
+fn a_probe_finds_differences_and_changed_arguments() {
+    let (tool, epoch) = (FindTool::host(), Epoch::begin());
+    let compare =
+        |a: ProbeFinding, b: ProbeFinding| Probe::new(&tool, &epoch, r#"{"what":"x"}"#).unwrap().compare([a, b]);
+    let kept = r#"{"what":"x"}"#;
+    assert_eq!(compare(finding("[1,2]", kept), finding("[2,1]", kept)), Err(ProbeFault::ResultsDiffer));
+    assert_eq!(compare(finding("[1]", kept), finding("[1]", "{}")), Err(ProbeFault::ArgumentsChanged));
+    let failed = ProbeFinding { result: Observed::Failed, afterwards: kept.to_owned() };
+    assert_eq!(compare(failed.clone(), failed), Err(ProbeFault::NoResult));
+    assert!(compare(finding("[1.0]", kept), finding("[1]", kept)).is_ok());
+    epoch.end();
+    assert_eq!(compare(finding("[1]", kept), finding("[1]", kept)), Err(ProbeFault::EpochMoved));
+    assert!(Probe::new(&tool, &epoch, "{").is_none());
+}
+
+#[test]
+fn canonicalisers_are_for_single_arguments() {
+    let epoch = Epoch::begin();
+    let tool = PlanTool::of(&FindTool::host())
+        .canonicalise(|name, json| (name == "what" && json == r#""alias""#).then(|| r#""id-7""#.to_owned()));
+    let tools = Declarations::new().tool("find", tool);
+    let samples = set(
+        &epoch,
+        ["alias", "id-7", "alias", "unknown-1", "unknown-2"].map(|what| finds(&format!(r#"{{"what":"{what}"}}"#))),
+    );
+    let gate = AgreementGate::new(Bounds::seed());
+    assert_eq!(gate.rule(&samples, &tools).figures().groups, [3, 1, 1]);
+    let without = gate.form(CanonicalForm::full().without(CanonicalStep::Declared));
+    assert_eq!(without.rule(&samples, &tools).figures().groups, [2, 1, 1, 1]);
+}
+
+#[test]
+fn bounds_are_said_in_samples() {
+    let said = |n| Bounds::seed().said(n).to_string();
+    assert_eq!(AgreementGate::new(Bounds::seed()).said().to_string(), "of 5: accept from 4, reject never");
+    assert_eq!(said(6), "of 6: accept from 5, reject if no two agree");
+    assert_eq!(said(8), "of 8: accept from 7, reject if no two agree");
+    assert_eq!(said(20), "of 20: accept from 16, reject up to 3");
+    assert_eq!(Bounds::measured().said(10).to_string(), "of 10: accept from 7, reject if no two agree");
+    assert_eq!(Bounds::unanimous().said(5).to_string(), "of 5: accept from 5, reject never");
+    assert_eq!(Bounds::squared().said(5).to_string(), "of 5: accept from 4, reject if no two agree");
+    assert_eq!(Bounds::squared().said(10).to_string(), "of 10: accept from 8, reject up to 2");
+}

@@ -1,0 +1,216 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::canonical::{Numbers, of_text};
+use super::epoch::Epoch;
+use super::sample::Observed;
+use crate::schema::{Digest, MAX_DEPTH};
+use crate::tool::HostTool;
+
+/// What is said of a tool's results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Determinism {
+    /// Declared: the same arguments give the same result.
+    Declared,
+    /// Nobody says anything.
+    Undeclared,
+    /// By contract it gives something else each time, as a clock does. Plans with it are out of scope.
+    ByContractNot,
+}
+
+/// Canonicalises one argument: gives another text for its JSON text, or `None` to keep it. An id that can't be resolved
+/// is kept, so that two unknown ones stay two.
+type Canonicaliser = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
+
+/// What a gate knows of one tool.
+#[derive(Clone)]
+pub struct PlanTool {
+    pub(super) tool: Option<HostTool>,
+    pub(super) determinism: Determinism,
+    pub(super) canonicaliser: Option<Canonicaliser>,
+    verified: Option<Verified>,
+}
+
+impl PlanTool {
+    /// A tool of this process, with what its author says of it.
+    pub fn of(tool: &HostTool) -> Self {
+        let determinism = if tool.hints().deterministic { Determinism::Declared } else { Determinism::Undeclared };
+        PlanTool { tool: Some(tool.clone()), determinism, canonicaliser: None, verified: None }
+    }
+
+    /// A tool whose schema nobody knows here: its arguments are compared as JSON. It can't be verified, so plans with it
+    /// are neither accepted nor rejected.
+    pub fn unknown() -> Self {
+        PlanTool { tool: None, determinism: Determinism::Undeclared, canonicaliser: None, verified: None }
+    }
+
+    /// Says something else of it than its author does.
+    #[must_use]
+    pub fn determinism(mut self, determinism: Determinism) -> Self {
+        self.determinism = determinism;
+        self
+    }
+
+    /// Canonicalises single arguments at the root: `canonicalise(name, json)` gives another JSON text, or `None`.
+    /// It may read nothing but the sandbox of the samples' epoch.
+    #[must_use]
+    pub fn canonicalise(mut self, canonicalise: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.canonicaliser = Some(Arc::new(canonicalise));
+        self
+    }
+
+    /// Adds what a probe has shown. What was shown of another definition has no effect.
+    #[must_use]
+    pub fn verified(mut self, verified: Verified) -> Self {
+        if self.tool.as_ref().is_some_and(|tool| *tool.digest() == verified.tool) {
+            self.verified = Some(verified);
+        }
+        self
+    }
+
+    /// The proof, if it holds in this epoch.
+    pub(super) fn proof(&self, epoch: &Epoch) -> Option<&Verified> {
+        let declared = self.determinism == Determinism::Declared;
+        self.verified.as_ref().filter(|verified| declared && verified.epoch == *epoch && !epoch.is_over())
+    }
+
+    /// It returns nothing at all, so that its results can't agree.
+    pub(super) fn returns_nothing(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.built().returns_nothing())
+    }
+}
+
+impl fmt::Debug for PlanTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanTool")
+            .field("tool", &self.tool)
+            .field("determinism", &self.determinism)
+            .field("verified", &self.verified)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a gate knows of the tools that plans call, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Declarations(HashMap<String, PlanTool>);
+
+impl Declarations {
+    /// Nothing of any tool.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool under the name that plans use.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>, tool: PlanTool) -> Self {
+        self.0.insert(name.into(), tool);
+        self
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&PlanTool> {
+        self.0.get(name)
+    }
+}
+
+/// A tool was shown to be deterministic: of one definition, in one epoch. Only a [`Probe`] makes one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    tool: Digest,
+    epoch: Epoch,
+}
+
+impl Verified {
+    /// The definition.
+    pub fn tool(&self) -> &Digest {
+        &self.tool
+    }
+
+    /// The epoch outside of which it says nothing.
+    pub fn epoch(&self) -> &Epoch {
+        &self.epoch
+    }
+}
+
+/// Two identical calls of one tool on frozen copies of the state, within one epoch.
+#[derive(Debug)]
+pub struct Probe {
+    tool: Digest,
+    epoch: Epoch,
+    arguments: String,
+}
+
+impl Probe {
+    /// Of a tool, with arguments that both calls are given.
+    ///
+    /// `None` if the arguments aren't JSON.
+    pub fn new(tool: &HostTool, epoch: &Epoch, arguments: &str) -> Option<Self> {
+        let arguments = of_text(arguments, Numbers::Canonical, MAX_DEPTH)?;
+        Some(Probe { tool: *tool.digest(), epoch: epoch.clone(), arguments })
+    }
+
+    /// What both calls are given.
+    pub fn arguments(&self) -> &str {
+        &self.arguments
+    }
+
+    /// Compares what the two calls came to. `afterwards` is what each left of its arguments: a body that changes
+    /// what it is given is at fault.
+    ///
+    /// # Errors
+    /// With why it verifies nothing.
+    pub fn compare(self, found: [ProbeFinding; 2]) -> Result<Verified, ProbeFault> {
+        if self.epoch.is_over() {
+            return Err(ProbeFault::EpochMoved);
+        }
+        let mut results = Vec::with_capacity(2);
+        for ProbeFinding { result, afterwards } in found {
+            if of_text(&afterwards, Numbers::Canonical, MAX_DEPTH).as_ref() != Some(&self.arguments) {
+                return Err(ProbeFault::ArgumentsChanged);
+            }
+            let Observed::Value(text) = result else { return Err(ProbeFault::NoResult) };
+            results.push(of_text(&text, Numbers::Canonical, MAX_DEPTH).ok_or(ProbeFault::NoResult)?);
+        }
+        match results.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => Ok(Verified { tool: self.tool, epoch: self.epoch }),
+            false => Err(ProbeFault::ResultsDiffer),
+        }
+    }
+}
+
+/// What one call of a probe came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeFinding {
+    /// Its result.
+    pub result: Observed,
+    /// The arguments after the call, as JSON text.
+    pub afterwards: String,
+}
+
+/// Why a probe verifies nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProbeFault {
+    /// The two results differ.
+    ResultsDiffer,
+    /// A call changed the arguments that it was given.
+    ArgumentsChanged,
+    /// A call gave no result that could be compared.
+    NoResult,
+    /// The state moved meanwhile.
+    EpochMoved,
+}
+
+impl fmt::Display for ProbeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ProbeFault::ResultsDiffer => "two identical calls gave different results",
+            ProbeFault::ArgumentsChanged => "a call changed the arguments that it was given",
+            ProbeFault::NoResult => "a call gave no result to compare",
+            ProbeFault::EpochMoved => "the state moved between the calls",
+        })
+    }
+}
+
+impl std::error::Error for ProbeFault {}

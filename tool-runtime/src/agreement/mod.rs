@@ -1,0 +1,45 @@
+//! Judges N sampled plans before one of them runs for real: accept, reject, or defer.
+//!
+//! Two signals on disjoint data, never mixed: do the samples agree on what to call with which arguments, and
+//! did their calls, where a sandbox ran them, come to the same results? A plan is rejected for what the plan did, never
+//! for what a tool did: only disagreement about arguments rejects, and only where every tool involved was
+//! [verified](Verified) in the same epoch. Whatever can't be judged is deferred, with the reason.
+//!
+//! An accepted plan is a proposal like any other. Agreement is never permission.
+//!
+//! ```
+//! use tool_runtime::agreement::{AgreementGate, Bounds, Declarations, Epoch, JudgementKind, Sample, SampleSet};
+//!
+//! let gate = AgreementGate::new(Bounds::seed());
+//! assert_eq!(gate.said().to_string(), "of 5: accept from 4, reject never");
+//!
+//! let epoch = Epoch::begin();
+//! let mut samples = SampleSet::new(epoch.clone());
+//! for _ in 0..5 {
+//!     samples.push(Sample::of([("weather", r#"{"city": "Oslo"}"#)]).result("3").within(&epoch))?;
+//! }
+//! // Nobody has shown that `weather` gives the same twice, so its agreement counts for nothing yet.
+//! let ruling = gate.rule(&samples, &Declarations::new());
+//! assert_eq!((ruling.kind(), ruling.reason().as_str()), (JudgementKind::Defer, "not_verified"));
+//! # Ok::<(), tool_runtime::agreement::EpochMixed>(())
+//! ```
+
+mod bounds;
+mod canonical;
+mod declaration;
+mod epoch;
+mod figures;
+mod rule;
+mod ruling;
+mod sample;
+mod strict;
+
+pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
+pub use canonical::{CanonicalForm, CanonicalStep};
+pub use declaration::{Declarations, Determinism, PlanTool, Probe, ProbeFault, ProbeFinding, Verified};
+pub use epoch::{Epoch, EpochMixed};
+pub use figures::Figures;
+pub use rule::{AgreementGate, OutOfScope};
+pub use ruling::{Judgement, JudgementKind, Reason, Rejection, Ruling};
+pub use sample::{Observed, Plan, PlannedCall, Sample, SampleSet};
+pub use strict::rule_line;

@@ -1,0 +1,173 @@
+use std::fmt;
+
+use super::canonical::CanonicalStep;
+use super::declaration::Verified;
+use super::figures::Figures;
+
+/// Accept, reject or defer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JudgementKind {
+    /// The plurality's plan may be proposed.
+    Accept,
+    /// No plan stands out, and the tools are not the cause.
+    Reject,
+    /// It can't be said. Sample again, or ask somebody.
+    Defer,
+}
+
+impl JudgementKind {
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            JudgementKind::Accept => "accept",
+            JudgementKind::Reject => "reject",
+            JudgementKind::Defer => "defer",
+        }
+    }
+}
+
+/// What a gate makes of samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Judgement {
+    /// See [`JudgementKind::Accept`].
+    Accept,
+    /// Only with proof that the tools are deterministic.
+    Reject(Rejection),
+    /// See [`JudgementKind::Defer`].
+    Defer,
+}
+
+/// The proof that a reject rests on: every tool of every sample was verified in the samples' epoch. Only a gate makes
+/// one, and only with at least one [`Verified`].
+///
+/// ```compile_fail,E0423
+/// use tool_runtime::agreement::{Judgement, Rejection};
+///
+/// let unproved = Judgement::Reject(Rejection(Vec::new()));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection(Vec<Verified>);
+
+impl Rejection {
+    pub(super) fn new(first: Verified, rest: impl IntoIterator<Item = Verified>) -> Self {
+        Rejection(std::iter::once(first).chain(rest).collect())
+    }
+
+    /// What was verified; never empty.
+    pub fn verified(&self) -> &[Verified] {
+        &self.0
+    }
+}
+
+/// Why a ruling is what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Arguments and results agree.
+    Agreed,
+    /// The arguments agree with nothing.
+    ArgumentsDisagree,
+    /// There are no samples.
+    NoSamples,
+    /// Fewer samples than the bounds ask for.
+    TooFewSamples,
+    /// The state moved since the samples were taken.
+    EpochMoved,
+    /// A tool isn't declared deterministic, or no probe has shown it in this epoch, or its declaration is in quarantine.
+    NotVerified,
+    /// The arguments neither agree nor disagree.
+    ArgumentsSplit,
+    /// The plurality is no plan: nothing of the samples can be read.
+    NoPlan,
+    /// The calls were not run.
+    NoResults,
+    /// Too few results say anything: empty and failed ones don't.
+    NoResultSignal,
+    /// The results differ although the arguments agree: the tool is suspect, and its declaration is quarantined.
+    ToolSuspect,
+    /// The results agree somewhat. A new probe is asked for.
+    ResultsSplit,
+    /// A tool gives something else each time by contract.
+    OutOfScope,
+}
+
+impl Reason {
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Agreed => "agreed",
+            Reason::ArgumentsDisagree => "arguments_disagree",
+            Reason::NoSamples => "no_samples",
+            Reason::TooFewSamples => "too_few_samples",
+            Reason::EpochMoved => "epoch_moved",
+            Reason::NotVerified => "not_verified",
+            Reason::ArgumentsSplit => "arguments_split",
+            Reason::NoPlan => "no_plan",
+            Reason::NoResults => "no_results",
+            Reason::NoResultSignal => "no_result_signal",
+            Reason::ToolSuspect => "tool_suspect",
+            Reason::ResultsSplit => "results_split",
+            Reason::OutOfScope => "out_of_scope",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a gate says of samples, with the figures it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruling {
+    pub(super) judgement: Judgement,
+    pub(super) reason: Reason,
+    pub(super) figures: Figures,
+    pub(super) estimator: &'static str,
+    pub(super) steps: Vec<CanonicalStep>,
+    pub(super) quarantines: Vec<String>,
+}
+
+impl Ruling {
+    /// What is ruled.
+    pub fn judgement(&self) -> &Judgement {
+        &self.judgement
+    }
+
+    /// The same without proof.
+    pub fn kind(&self) -> JudgementKind {
+        match self.judgement {
+            Judgement::Accept => JudgementKind::Accept,
+            Judgement::Reject(_) => JudgementKind::Reject,
+            Judgement::Defer => JudgementKind::Defer,
+        }
+    }
+
+    /// Why.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The figures.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// The estimator's name.
+    pub fn estimator(&self) -> &'static str {
+        self.estimator
+    }
+
+    /// The steps of canonical form that were taken, in order.
+    pub fn steps(&self) -> &[CanonicalStep] {
+        &self.steps
+    }
+
+    /// The tools whose declaration is to be quarantined, in order of name. Never the plan.
+    pub fn quarantines(&self) -> &[String] {
+        &self.quarantines
+    }
+}
