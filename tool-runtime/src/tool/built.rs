@@ -42,12 +42,15 @@ impl Enforced {
     fn new(
         schema: &Json,
         shown: &Json,
-        (origin, purpose): (Origin, Purpose),
+        (origin, purpose, root): (Origin, Purpose, Root),
         place: &str,
         issues: &mut Vec<Issue>,
     ) -> Self {
         let mut compiled = compile(schema, origin, purpose);
-        if !compiled.issues.is_empty()
+        let apart = |issue: &Issue| issue.what.starts_with("forms that can't be told apart");
+        if root == Root::Composed
+            && !compiled.issues.is_empty()
+            && compiled.issues.iter().all(apart)
             && let Some(wider) = in_other_hands(schema, origin, purpose)
         {
             compiled = wider;
@@ -145,7 +148,7 @@ impl Built {
             &parameters,
             &output,
             definition.deferred,
-            Origin::RustType,
+            (Origin::RustType, Root::Plain),
             issues,
         )
     }
@@ -162,7 +165,7 @@ impl Built {
         let mut issues = Vec::new();
         let mut parameters = parameters.clone();
         check_root(&mut parameters, root, &mut issues);
-        Self::assemble(name, description, &parameters, output, deferred, Origin::Written, issues)
+        Self::assemble(name, description, &parameters, output, deferred, (Origin::Written, root), issues)
     }
 
     fn assemble(
@@ -171,15 +174,15 @@ impl Built {
         parameters: &Json,
         output: &Json,
         deferred: bool,
-        origin: Origin,
+        (origin, root): (Origin, Root),
         mut issues: Vec<Issue>,
     ) -> Self {
         let shown_parameters = shown(parameters);
         let shown_output = shown(output);
         let input =
-            Enforced::new(parameters, &shown_parameters, (origin, Purpose::Arguments), "parameters", &mut issues);
+            Enforced::new(parameters, &shown_parameters, (origin, Purpose::Arguments, root), "parameters", &mut issues);
         let purpose = Purpose::Output { sort_sets: origin == Origin::RustType };
-        let enforced_output = Enforced::new(output, &shown_output, (origin, purpose), "output", &mut issues);
+        let enforced_output = Enforced::new(output, &shown_output, (origin, purpose, root), "output", &mut issues);
         let checklist = lists_within(parameters);
         let mut defined = vec![
             ("name".into(), Json::string(&name)),
