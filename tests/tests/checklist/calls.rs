@@ -582,6 +582,40 @@ async fn a_conflict_is_asked_as_a_choice() {
     assert_eq!(sets.lock().unwrap()[0].questions[0].blanks[0].choices, ["\"DE1\"", "\"DE2\""]);
 }
 
+/// "[notice] — something the user should know in advance": it is shown before the run, and costs no answer.
+#[tokio::test]
+async fn a_notice_is_shown_before_the_run_and_costs_no_answer() {
+    use std::io::Cursor;
+
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Screen {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let bench = Bench::with("Pays.\n[notice] Payments can't be taken back.", PAY);
+    let screen = Screen::default();
+    let terminal = tool_runtime::TerminalApprover::new(Cursor::new(""), screen.clone());
+    let harness = Harness::new(bench.registry.clone(), AllowAll).ledger(Arc::clone(&bench.ledger)).approver(terminal);
+    let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!(code, Code::Ok);
+    let shown = String::from_utf8(screen.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(shown, "  notice: Payments can't be taken back.\n");
+    assert_eq!(bench.slot("notice").1, SlotState::Told);
+    // Nobody is there to be told: the record says so.
+    let harness = Harness::new(bench.registry.clone(), AllowAll).ledger(Arc::clone(&bench.ledger));
+    assert_eq!(code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await.0, Code::Ok);
+    assert_eq!(bench.slot("notice").1, SlotState::Unconfirmed);
+}
+
 /// Secrets stand in no record.
 #[tokio::test]
 async fn the_record_holds_no_secret() {

@@ -68,6 +68,8 @@ pub(crate) struct Findings {
     /// What somebody has to agree to.
     pub(crate) agree: Vec<Agree>,
     pub(crate) notices: Vec<String>,
+    /// The slots that are filled once the user was told.
+    pub(crate) tells: Vec<usize>,
     /// Values that nothing was given for, and that a pointer of the model's leads to.
     pub(crate) fills: Vec<(JsonPath, Json)>,
     /// Nothing is to be blocked for all this.
@@ -163,7 +165,8 @@ pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings 
                 findings.has_to_agree(words, Addressee::User, slot);
             }
             Kind::Tell => {
-                findings.line(line, SlotState::Unconfirmed);
+                let slot = findings.line(line, SlotState::Unconfirmed);
+                findings.tells.push(slot);
                 findings.notices.extend(line.words.as_deref().map(str::to_owned));
             }
             Kind::Broken(why) => {

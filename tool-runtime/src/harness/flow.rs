@@ -75,7 +75,7 @@ impl Parts {
             };
             judged.push((flight, asked));
         }
-        if judged.iter().any(|(_, call)| call.as_ref().is_some_and(Asked::has_to_ask)) {
+        if judged.iter().any(|(_, call)| call.as_ref().is_some_and(|call| call.has_to_ask() || call.has_to_tell())) {
             judged = self.ask_together(judged, token).await;
         }
         judged

@@ -56,6 +56,11 @@ impl Asked {
         }
     }
 
+    /// Somebody has to be told something before it runs.
+    pub(crate) fn has_to_tell(&self) -> bool {
+        matches!(self, Asked::Decided(decided) if decided.has_to_tell())
+    }
+
     /// A person has to say so first.
     pub fn has_to_ask(&self) -> bool {
         match self {
@@ -174,6 +179,25 @@ impl<'a> Asking<'a> {
         !fills.is_empty() && state.revise(fills).is_ok()
     }
 
+    /// Tells the user what calls that run unasked have to say first. It costs no answer; if nobody can be told, the
+    /// record says so.
+    async fn tell_notices(&self, calls: &mut [Decided]) {
+        let mut notices: Vec<String> = Vec::new();
+        for notice in calls.iter().filter(|call| call.has_to_tell()).flat_map(|call| call.0.notices()) {
+            if !notices.contains(notice) {
+                notices.push(notice.clone());
+            }
+        }
+        let Some(approver) = self.approver.filter(|_| !notices.is_empty()) else { return };
+        let told = match caught(|| approver.tell(notices)) {
+            Ok(telling) => until(self.token, CatchPanic::new(telling)).await,
+            Err(_) => None,
+        };
+        if let Some(Ok(true)) = told {
+            calls.iter_mut().filter(|call| call.has_to_tell()).for_each(|call| call.0.is_told());
+        }
+    }
+
     /// What it comes to in the end.
     fn ends(&self, call: Decided) -> Asked {
         match call.0.approval {
@@ -243,6 +267,7 @@ pub(crate) async fn ask_and_tell(
     for call in calls.iter_mut().filter(|call| call.waits()) {
         refused_before(&mut call.0, &*asking.ledger, &key).await;
     }
+    asking.tell_notices(&mut calls).await;
     let mut waiting: Vec<usize> = (0..calls.len()).filter(|&place| calls[place].waits()).collect();
     for _ in 0..MOST_SETS {
         let mut again = Vec::new();
@@ -317,6 +342,10 @@ async fn one_set(
         match until(asking.token, inquiry.answered(answer, signer)).await {
             Some(Ok(())) => {
                 calls[place].0.approval = asking.comes_to(answer);
+                if answer.is_yes() || answer == Answer::No {
+                    // Whoever has answered has seen the set.
+                    calls[place].0.is_told();
+                }
                 answered.push((place, sheet.of(&question)));
             }
             Some(Err(detail)) => {

@@ -73,6 +73,7 @@ async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist
         open,
         filled: Vec::new(),
         shown: Vec::new(),
+        told: false,
     }));
     state.examine(checklist).await;
     let fills = match &mut state.listed {

@@ -51,6 +51,11 @@ impl Decided {
         self.has_to_ask() && !state.cancelled && can_run && state.refused_before.is_none()
     }
 
+    /// It runs unasked, and there is something that the user has to be told before.
+    pub(crate) fn has_to_tell(&self) -> bool {
+        !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
+    }
+
     /// A policy or a guard forbids it.
     pub fn is_denied(&self) -> bool {
         !self.0.ruling.denied.is_empty()

@@ -159,6 +159,13 @@ fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
     };
     let Some(listed) = &mut state.listed else { return (None, Vec::new()) };
     let mut slots = std::mem::take(&mut listed.findings.slots);
+    if listed.told {
+        for tell in &listed.findings.tells {
+            if let Some(slot) = slots.get_mut(*tell) {
+                slot.parts_mut().state = SlotState::Told;
+            }
+        }
+    }
     if let Some(question) = agreed {
         for agree in &listed.findings.agree {
             if let Some(slot) = slots.get_mut(agree.slot) {

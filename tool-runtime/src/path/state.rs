@@ -61,6 +61,8 @@ pub(super) struct Listed {
     pub(super) filled: Vec<Filled>,
     /// What a person was shown as reasons for asking.
     pub(super) shown: Vec<String>,
+    /// The user was shown the notices.
+    pub(super) told: bool,
 }
 
 /// What asking a person has come to.
@@ -147,6 +149,13 @@ impl State {
     pub(super) fn is_shown(&mut self, reasons: &[String]) {
         if let Some(listed) = &mut self.listed {
             listed.shown.extend(reasons.iter().cloned());
+        }
+    }
+
+    /// The notices were shown.
+    pub(super) fn is_told(&mut self) {
+        if let Some(listed) = &mut self.listed {
+            listed.told = true;
         }
     }
 

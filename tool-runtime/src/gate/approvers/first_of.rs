@@ -104,4 +104,18 @@ impl Approver for FirstOf {
             answers
         })
     }
+
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        let approvers = self.0.clone();
+        Box::pin(async move {
+            for bound in &approvers {
+                if let Ok(telling) = caught(|| bound.approver.tell(notices.clone()))
+                    && let Ok(true) = CatchPanic::new(telling).await
+                {
+                    return true;
+                }
+            }
+            false
+        })
+    }
 }

@@ -85,9 +85,25 @@ impl Approver for TerminalApprover {
             asking.await.unwrap_or_default()
         })
     }
+
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        let terminal = Arc::clone(&self.0);
+        Box::pin(async move {
+            let Ok(runtime) = tokio::runtime::Handle::try_current() else { return false };
+            let telling =
+                runtime.spawn_blocking(move || terminal.lock().unwrap_or_else(PoisonError::into_inner).tell(&notices));
+            telling.await.unwrap_or(false)
+        })
+    }
 }
 
 impl Terminal {
+    fn tell(&mut self, notices: &[String]) -> bool {
+        let mut out = String::new();
+        show_notices(&mut out, notices);
+        self.say(&out).is_ok()
+    }
+
     /// One answer a question, whoever is there.
     fn ask_all(&mut self, set: &QuestionSet) -> Vec<Answer> {
         let token = set.token();

@@ -6,7 +6,7 @@ use super::condition::{Absent, Asked, Comparison, Scalar, Test};
 use super::error::RulesError;
 use super::rule::{Draft, Hint, Rank, Rule};
 use super::{Inner, Rules, build};
-use crate::document::{self, At, Entry, Fault, FileFault, Reader, Sited, Syntax, Table, Value, meant};
+use crate::document::{self, At, Entry, Fault, Reader, Sited, Syntax, Table, Value, meant};
 use crate::registry::Registry;
 use crate::schema::text;
 
@@ -91,7 +91,7 @@ impl Rules {
     /// # Errors
     /// As those of [`from_toml`](Self::from_toml), but for names that no tool has.
     #[cfg(feature = "rules")]
-    pub fn from_toml_for_some(text: &str, registry: &Registry) -> Result<(Self, Vec<FileFault>), RulesError> {
+    pub fn from_toml_for_some(text: &str, registry: &Registry) -> Result<(Self, Vec<document::FileFault>), RulesError> {
         let mut absent = Vec::new();
         let rules = Self::read(text, Syntax::Toml, registry, Some(&mut absent))?;
         Ok((rules, RulesError::new(absent, Some(text)).faults().cloned().collect()))
