@@ -26,7 +26,7 @@ fn tool_of(ran: &Ran, name: &str, description: &str, parameters: &str) -> HostTo
         .run(move |arguments, _cx| {
             let ran = ran.clone();
             async move {
-                ran.lock().unwrap_or_else(PoisonError::into_inner).push(arguments.to_string());
+                ran.lock().unwrap_or_else(PoisonError::into_inner).push(arguments);
                 Ok("\"done\"".to_owned())
             }
         })
@@ -87,7 +87,7 @@ impl Bench {
 
 async fn code_of(harness: &Harness, call: ToolCall) -> (Code, String) {
     let settled = harness.run_settled([call], None).await.remove(0);
-    (settled.record().code(), settled.result().text().to_owned())
+    (settled.record().code(), settled.result().text())
 }
 
 fn pay(arguments: &str) -> ToolCall {
@@ -699,9 +699,8 @@ mod expressions {
         let harness = bench.harness(AllowAll, list()).approver(fills(&[], &sets));
         let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
         assert_eq!(code, Code::Ok, "{said}");
-        let sets = sets.lock().unwrap();
-        let reasons = &sets[0].questions[0].reasons;
-        assert_eq!(*reasons, ["How much, in euros. 5 follows from state.total - state.paid"]);
+        let reasons = sets.lock().unwrap()[0].questions[0].reasons.clone();
+        assert_eq!(reasons, ["How much, in euros. 5 follows from state.total - state.paid"]);
         // Nobody has to agree: nothing runs.
         assert_eq!(
             code_of(&bench.harness(AllowAll, list()), pay(r#"{"iban":"DE1","amount":5}"#)).await.0,

@@ -358,7 +358,7 @@ mod tests {
         let read = |text: &str| {
             let mut reader = io::BufReader::with_capacity(3, text.as_bytes());
             let mut lines = Vec::new();
-            while let Ok(Some(line)) = read_line(&mut reader) {
+            while let Ok(Some(line)) = read_line(&mut reader, LONGEST_ANSWER) {
                 lines.push(String::from_utf8_lossy(&line).into_owned());
             }
             lines
