@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use super::bounds::Estimator;
 use super::canonical::{CanonicalForm, CanonicalStep, Numbers, of_text};
-use super::declaration::{Declarations, PlanTool};
+use super::declaration::{PlanTool, PlanTools};
 use super::sample::{Observed, Plan, PlannedCall, Sample};
 use crate::schema::json::{Cursor, Fault, write_string};
 use crate::schema::{Digest, MAX_DEPTH};
@@ -61,7 +61,7 @@ pub(super) struct KeyedPlan {
 }
 
 impl Keyed {
-    pub(super) fn of(sample: &Sample, form: CanonicalForm, tools: &Declarations) -> Self {
+    pub(super) fn of(sample: &Sample, form: CanonicalForm, tools: &PlanTools) -> Self {
         match &sample.plan {
             Plan::Unparsable => Keyed { plan: None, signal: Signal::NotRun },
             Plan::Calls(calls) => match keyed(calls, form, tools) {
@@ -73,7 +73,7 @@ impl Keyed {
 }
 
 /// The key of a plan, and the order of its calls in it.
-fn keyed(calls: &[PlannedCall], form: CanonicalForm, tools: &Declarations) -> Option<(KeyedPlan, Vec<usize>)> {
+fn keyed(calls: &[PlannedCall], form: CanonicalForm, tools: &PlanTools) -> Option<(KeyedPlan, Vec<usize>)> {
     let mut texts = Vec::with_capacity(calls.len());
     // With what a call uses, so that it doesn't matter where in the plan that stands.
     let mut content: Vec<Option<Digest>> = Vec::with_capacity(calls.len());
