@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
+use tool_runtime::agreement::{AgreementGate, Bounds, Epoch, PlanTools, Sample, SampleSet};
 use tool_runtime::wire::export::{Export, Provider};
 use tool_runtime::wire::openai_chat::Declarations;
 use tool_runtime::{
@@ -373,6 +374,49 @@ fn print_ratios() {
         ),
     ];
     println!("ratio export = {:.3}", ratios(&mut exporting, 11)[1]);
+
+    println!("ratio ruling = {:.2}", ruling());
+}
+
+/// Ruling over 1,000 samples of 10 kB, against reading them as `serde_json::Value`s.
+fn ruling() -> f64 {
+    let texts: Vec<String> = (0..1000)
+        .map(|sample| {
+            let members: Vec<String> = (0..100)
+                .map(|at| {
+                    format!(
+                        r#""member_{at}":{{"text":"{}","number":{}.5,"flags":[true,null]}}"#,
+                        "x".repeat(50),
+                        at * 7
+                    )
+                })
+                .collect();
+            format!(r#"{{"of":{},{}}}"#, sample / 800, members.join(","))
+        })
+        .collect();
+    let epoch = Epoch::begin();
+    let mut set = SampleSet::new(epoch.clone());
+    for text in &texts {
+        set.push(Sample::of([("search", text.as_str())]).within(&epoch)).expect("all are of one epoch");
+    }
+    let (gate, tools) = (AgreementGate::new(Bounds::seed()), PlanTools::new());
+    let mut cases: Vec<Case<'_>> = vec![
+        (
+            "values",
+            Box::new(|| {
+                for text in &texts {
+                    black_box(serde_json::from_str::<serde_json::Value>(text).ok());
+                }
+            }),
+        ),
+        (
+            "ruling",
+            Box::new(|| {
+                black_box(gate.rule(&set, &tools));
+            }),
+        ),
+    ];
+    ratios(&mut cases, 11)[1]
 }
 
 #[divan::bench]

@@ -2,9 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tool_runtime::agreement::{
-    AgreementGate, Bounds, Declarations, Epoch, JudgementKind, Sample, SampleSet, rule_line,
-};
+use tool_runtime::agreement::{AgreementGate, Bounds, Epoch, JudgementKind, PlanTools, Sample, SampleSet, rule_line};
 
 /// Samples of one tool that nobody knows, by small numbers, so that they collide.
 fn set(samples: &[(u8, u8)]) -> SampleSet {
@@ -48,7 +46,7 @@ proptest! {
         let gate = AgreementGate::new(Bounds::seed());
         let rule = |samples: &[(u8, u8)]| {
             let set = set(samples);
-            let ruling = gate.rule(&set, &Declarations::new());
+            let ruling = gate.rule(&set, &PlanTools::new());
             let chosen = ruling.figures().plurality.map(|index| set.samples()[index].plan().clone());
             (ruling.kind(), ruling.reason(), ruling.figures().groups.clone(), chosen)
         };
@@ -63,7 +61,7 @@ proptest! {
     #[test]
     fn a_sample_more_that_agrees_never_lowers_agreement(given in samples()) {
         let before = set(&given);
-        let tools = Declarations::new();
+        let tools = PlanTools::new();
         let mode = AgreementGate::new(Bounds::seed()).rule(&before, &tools);
         let pair = AgreementGate::new(Bounds::squared()).rule(&before, &tools);
         if let Some(index) = mode.figures().plurality {

@@ -1,8 +1,8 @@
 //! Rulings over plans, with tools, proofs and epochs.
 
 use tool_runtime::agreement::{
-    AgreementGate, Bounds, CanonicalForm, CanonicalStep, Declarations, Determinism, Epoch, EpochMixed, Judgement,
-    JudgementKind, Observed, OutOfScope, PlanTool, PlannedCall, Probe, ProbeFault, ProbeFinding, Reason, Ruling,
+    AgreementGate, Bounds, CanonicalForm, CanonicalStep, Determinism, Epoch, EpochMixed, Judgement, JudgementKind,
+    Observed, OutOfScope, PlanTool, PlanTools, PlannedCall, Probe, ProbeFault, ProbeFinding, Ruling, RulingReason,
     Sample, SampleSet, Verified,
 };
 use tool_runtime::{HostTool, tool};
@@ -37,9 +37,9 @@ fn probed(tool: &HostTool, epoch: &Epoch) -> Verified {
     probe.compare([finding("[1]", r#"{"what":"x"}"#), finding("[1]", r#"{ "what": "x" }"#)]).unwrap()
 }
 
-fn known(epoch: &Epoch) -> Declarations {
+fn known(epoch: &Epoch) -> PlanTools {
     let tool = |tool: HostTool| PlanTool::of(&tool).verified(probed(&tool, epoch));
-    Declarations::new().tool("find", tool(FindTool::host())).tool("note", tool(NoteTool::host()))
+    PlanTools::new().tool("find", tool(FindTool::host())).tool("note", tool(NoteTool::host()))
 }
 
 fn set(epoch: &Epoch, samples: impl IntoIterator<Item = Sample>) -> SampleSet {
@@ -55,7 +55,7 @@ fn finds(arguments: &str) -> Sample {
 }
 
 #[track_caller]
-fn is(ruling: &Ruling, kind: JudgementKind, reason: Reason) {
+fn is(ruling: &Ruling, kind: JudgementKind, reason: RulingReason) {
     assert_eq!((ruling.kind(), ruling.reason()), (kind, reason));
 }
 
@@ -99,7 +99,7 @@ fn calls_are_a_multiset_and_no_call_is_a_vote() {
     assert_eq!(groups(vec![of(&[r#"{"that":1}"#]), of(&[r#"{"that":1}"#]), of(&[a])]), [2, 1]);
 
     let ruling = AgreementGate::new(Bounds::seed()).rule(&set(&epoch, vec![Sample::no_call(); 5]), &known(&epoch));
-    is(&ruling, JudgementKind::Accept, Reason::Agreed);
+    is(&ruling, JudgementKind::Accept, RulingReason::Agreed);
 }
 
 #[test]
@@ -136,12 +136,16 @@ fn a_reject_shows_its_proof() {
         bare.verified(probed(&FindTool::host(), &epoch)).determinism(Determinism::Undeclared),
         PlanTool::unknown(),
     ] {
-        let ruling = AgreementGate::new(Bounds::seed()).rule(&samples, &Declarations::new().tool("find", tool));
-        is(&ruling, JudgementKind::Defer, Reason::NotVerified);
+        let ruling = AgreementGate::new(Bounds::seed()).rule(&samples, &PlanTools::new().tool("find", tool));
+        is(&ruling, JudgementKind::Defer, RulingReason::NotVerified);
     }
     // One tool of any sample that isn't verified is enough.
     let mixed = set(&epoch, samples.samples().iter().cloned().chain([Sample::of([("other", "{}")])]));
-    is(&AgreementGate::new(Bounds::seed()).rule(&mixed, &known(&epoch)), JudgementKind::Defer, Reason::NotVerified);
+    is(
+        &AgreementGate::new(Bounds::seed()).rule(&mixed, &known(&epoch)),
+        JudgementKind::Defer,
+        RulingReason::NotVerified,
+    );
 }
 
 #[test]
@@ -151,10 +155,10 @@ fn epochs_are_not_mixed_and_end() {
     let mixed: EpochMixed = samples.push(finds("{}").within(&other)).unwrap_err();
     assert_eq!(samples.push(finds("{}")), Err(mixed));
     let gate = AgreementGate::new(Bounds::seed());
-    is(&gate.rule(&samples, &known(&epoch)), JudgementKind::Accept, Reason::Agreed);
+    is(&gate.rule(&samples, &known(&epoch)), JudgementKind::Accept, RulingReason::Agreed);
     let tools = known(&epoch);
     epoch.end();
-    is(&gate.rule(&samples, &tools), JudgementKind::Defer, Reason::EpochMoved);
+    is(&gate.rule(&samples, &tools), JudgementKind::Defer, RulingReason::EpochMoved);
 }
 
 #[test]
@@ -165,30 +169,30 @@ fn results_that_differ_quarantine_the_tool() {
     };
     let gate = AgreementGate::new(Bounds::seed());
     let ruling = gate.rule(&samples(&["[1]", "[2]", "[3]", "[1]", "[4]"]), &known(&epoch));
-    is(&ruling, JudgementKind::Defer, Reason::ToolSuspect);
+    is(&ruling, JudgementKind::Defer, RulingReason::ToolSuspect);
     assert_eq!(ruling.quarantines(), ["find"]);
     let ruling = gate.rule(&samples(&["[1]", "[1]", "[1]", "[2]", "[3]"]), &known(&epoch));
-    is(&ruling, JudgementKind::Defer, Reason::ResultsSplit);
+    is(&ruling, JudgementKind::Defer, RulingReason::ResultsSplit);
     assert_eq!(ruling.quarantines(), [] as [&str; 0]);
     let failed = set(&epoch, vec![Sample::of([("find", r#"{"what":"x"}"#)]).observed(Observed::Failed); 5]);
-    is(&gate.rule(&failed, &known(&epoch)), JudgementKind::Defer, Reason::NoResultSignal);
+    is(&gate.rule(&failed, &known(&epoch)), JudgementKind::Defer, RulingReason::NoResultSignal);
     // What returns nothing isn't asked for results.
     let notes = set(&epoch, vec![Sample::of([("note", r#"{"what":"x"}"#)]); 5]);
-    is(&gate.rule(&notes, &known(&epoch)), JudgementKind::Accept, Reason::Agreed);
+    is(&gate.rule(&notes, &known(&epoch)), JudgementKind::Accept, RulingReason::Agreed);
 }
 
 #[test]
 fn what_is_non_deterministic_by_contract_is_out_of_scope() {
     let epoch = Epoch::begin();
     let clock = PlanTool::of(&FindTool::host()).determinism(Determinism::ByContractNot);
-    let tools = Declarations::new().tool("find", clock);
+    let tools = PlanTools::new().tool("find", clock);
     let agreeing = set(&epoch, (0..5).map(|i| Sample::of([("find", r#"{"what":"x"}"#)]).result(i.to_string())));
     let gate = AgreementGate::new(Bounds::seed());
-    is(&gate.rule(&agreeing, &tools), JudgementKind::Defer, Reason::OutOfScope);
+    is(&gate.rule(&agreeing, &tools), JudgementKind::Defer, RulingReason::OutOfScope);
     let gate = gate.on_out_of_scope(OutOfScope::ArgumentsOnly);
-    is(&gate.rule(&agreeing, &tools), JudgementKind::Accept, Reason::OutOfScope);
+    is(&gate.rule(&agreeing, &tools), JudgementKind::Accept, RulingReason::OutOfScope);
     let differing = set(&epoch, (0..9).map(|i| finds(&format!(r#"{{"what":"{i}"}}"#))));
-    is(&gate.rule(&differing, &tools), JudgementKind::Defer, Reason::OutOfScope);
+    is(&gate.rule(&differing, &tools), JudgementKind::Defer, RulingReason::OutOfScope);
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn canonicalisers_are_for_single_arguments() {
     let epoch = Epoch::begin();
     let tool = PlanTool::of(&FindTool::host())
         .canonicalise(|name, json| (name == "what" && json == r#""alias""#).then(|| r#""id-7""#.to_owned()));
-    let tools = Declarations::new().tool("find", tool);
+    let tools = PlanTools::new().tool("find", tool);
     let samples = set(
         &epoch,
         ["alias", "id-7", "alias", "unknown-1", "unknown-2"].map(|what| finds(&format!(r#"{{"what":"{what}"}}"#))),

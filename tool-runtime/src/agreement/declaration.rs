@@ -94,9 +94,9 @@ impl fmt::Debug for PlanTool {
 
 /// What a gate knows of the tools that plans call, by name.
 #[derive(Debug, Clone, Default)]
-pub struct Declarations(HashMap<String, PlanTool>);
+pub struct PlanTools(HashMap<String, PlanTool>);
 
-impl Declarations {
+impl PlanTools {
     /// Nothing of any tool.
     pub fn new() -> Self {
         Self::default()

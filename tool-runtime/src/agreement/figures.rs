@@ -1,9 +1,9 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::bounds::Estimator;
 use super::canonical::{CanonicalForm, CanonicalStep, Numbers, of_text};
-use super::declaration::{Declarations, PlanTool};
+use super::declaration::{PlanTool, PlanTools};
 use super::sample::{Observed, Plan, PlannedCall, Sample};
 use crate::schema::json::{Cursor, Fault, write_string};
 use crate::schema::{Digest, MAX_DEPTH};
@@ -61,7 +61,7 @@ pub(super) struct KeyedPlan {
 }
 
 impl Keyed {
-    pub(super) fn of(sample: &Sample, form: CanonicalForm, tools: &Declarations) -> Self {
+    pub(super) fn of(sample: &Sample, form: CanonicalForm, tools: &PlanTools) -> Self {
         match &sample.plan {
             Plan::Unparsable => Keyed { plan: None, signal: Signal::NotRun },
             Plan::Calls(calls) => match keyed(calls, form, tools) {
@@ -73,7 +73,7 @@ impl Keyed {
 }
 
 /// The key of a plan, and the order of its calls in it.
-fn keyed(calls: &[PlannedCall], form: CanonicalForm, tools: &Declarations) -> Option<(KeyedPlan, Vec<usize>)> {
+fn keyed(calls: &[PlannedCall], form: CanonicalForm, tools: &PlanTools) -> Option<(KeyedPlan, Vec<usize>)> {
     let mut texts = Vec::with_capacity(calls.len());
     // With what a call uses, so that it doesn't matter where in the plan that stands.
     let mut content: Vec<Option<Digest>> = Vec::with_capacity(calls.len());
@@ -264,18 +264,29 @@ fn diverging(keyed: &[Keyed], plurality: usize) -> Vec<(String, String, f64)> {
     let tools = |plan: &KeyedPlan| plan.calls.iter().map(|(tool, _)| tool.clone()).collect::<Vec<_>>();
     let Some(chosen) = keyed.get(plurality).and_then(|one| one.plan.as_ref()) else { return Vec::new() };
     let wanted = tools(chosen);
-    let alike: Vec<&KeyedPlan> =
-        keyed.iter().filter_map(|one| one.plan.as_ref()).filter(|plan| tools(plan) == wanted).collect();
+    // Equal plans are read once, and counted.
+    let mut alike: BTreeMap<&str, (&KeyedPlan, usize)> = BTreeMap::new();
+    for plan in keyed.iter().filter_map(|one| one.plan.as_ref()).filter(|plan| tools(plan) == wanted) {
+        alike.entry(&plan.key).or_insert((plan, 0)).1 += 1;
+    }
+    let total: usize = alike.values().map(|(_, count)| count).sum();
     let mut found = Vec::new();
+    if alike.len() < 2 {
+        return found;
+    }
     for (place, tool) in wanted.iter().enumerate() {
-        let given: Vec<BTreeMap<String, &str>> =
-            alike.iter().map(|plan| members(&plan.calls[place].1).unwrap_or_default().into_iter().collect()).collect();
-        let names: std::collections::BTreeSet<&String> = given.iter().flat_map(BTreeMap::keys).collect();
+        let given: Vec<(BTreeMap<String, &str>, usize)> = alike
+            .values()
+            .map(|(plan, count)| (members(&plan.calls[place].1).unwrap_or_default().into_iter().collect(), *count))
+            .collect();
+        let names: BTreeSet<&String> = given.iter().flat_map(|(arguments, _)| arguments.keys()).collect();
         for name in names {
-            let values = given.iter().map(|arguments| arguments.get(name).copied().unwrap_or_default());
-            let (sizes, _) = group(values.enumerate());
-            if let (Some(&largest), true) = (sizes.first(), sizes.len() > 1) {
-                found.push((tool.clone(), name.clone(), largest as f64 / alike.len() as f64));
+            let mut values: BTreeMap<&str, usize> = BTreeMap::new();
+            for (arguments, count) in &given {
+                *values.entry(arguments.get(name).copied().unwrap_or_default()).or_default() += count;
+            }
+            if let (Some(&largest), true) = (values.values().max(), values.len() > 1) {
+                found.push((tool.clone(), name.clone(), largest as f64 / total as f64));
             }
         }
     }

@@ -8,7 +8,7 @@
 //! An accepted plan is a proposal like any other. Agreement is never permission.
 //!
 //! ```
-//! use tool_runtime::agreement::{AgreementGate, Bounds, Declarations, Epoch, JudgementKind, Sample, SampleSet};
+//! use tool_runtime::agreement::{AgreementGate, Bounds, PlanTools, Epoch, JudgementKind, Sample, SampleSet};
 //!
 //! let gate = AgreementGate::new(Bounds::seed());
 //! assert_eq!(gate.said().to_string(), "of 5: accept from 4, reject never");
@@ -19,7 +19,7 @@
 //!     samples.push(Sample::of([("weather", r#"{"city": "Oslo"}"#)]).result("3").within(&epoch))?;
 //! }
 //! // Nobody has shown that `weather` gives the same twice, so its agreement counts for nothing yet.
-//! let ruling = gate.rule(&samples, &Declarations::new());
+//! let ruling = gate.rule(&samples, &PlanTools::new());
 //! assert_eq!((ruling.kind(), ruling.reason().as_str()), (JudgementKind::Defer, "not_verified"));
 //! # Ok::<(), tool_runtime::agreement::EpochMixed>(())
 //! ```
@@ -36,10 +36,10 @@ mod strict;
 
 pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
 pub use canonical::{CanonicalForm, CanonicalStep};
-pub use declaration::{Declarations, Determinism, PlanTool, Probe, ProbeFault, ProbeFinding, Verified};
+pub use declaration::{Determinism, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
 pub use epoch::{Epoch, EpochMixed};
 pub use figures::Figures;
 pub use rule::{AgreementGate, OutOfScope};
-pub use ruling::{Judgement, JudgementKind, Reason, Rejection, Ruling};
+pub use ruling::{Judgement, JudgementKind, Rejection, Ruling, RulingReason};
 pub use sample::{Observed, Plan, PlannedCall, Sample, SampleSet};
 pub use strict::rule_line;

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use super::bounds::{AcceptsFrom, Bounds, Estimator, ModeShare};
 use super::canonical::CanonicalForm;
-use super::declaration::{Declarations, Determinism, Verified};
+use super::declaration::{Determinism, PlanTools, Verified};
 use super::figures::{Figures, Keyed, Signal};
-use super::ruling::{Judgement, JudgementKind, Reason, Rejection, Ruling};
+use super::ruling::{Judgement, JudgementKind, Rejection, Ruling, RulingReason};
 use super::sample::SampleSet;
 
 /// What is made of plans with a tool that is non-deterministic by contract.
@@ -65,7 +65,7 @@ impl<E: Estimator> AgreementGate<E> {
     }
 
     /// Rules.
-    pub fn rule(&self, set: &SampleSet, tools: &Declarations) -> Ruling {
+    pub fn rule(&self, set: &SampleSet, tools: &PlanTools) -> Ruling {
         let keyed: Vec<Keyed> = set.samples().iter().map(|one| Keyed::of(one, self.form, tools)).collect();
         let figures = Figures::of::<E>(&keyed);
         let called = |one: &Keyed| -> Vec<String> {
@@ -110,7 +110,7 @@ impl<E: Estimator> AgreementGate<E> {
             (JudgementKind::Reject | JudgementKind::Defer, _) => Judgement::Defer,
         };
         let quarantines = match reason {
-            Reason::ToolSuspect => of_plan.into_iter().filter(|tool| is(tool, Determinism::Declared)).collect(),
+            RulingReason::ToolSuspect => of_plan.into_iter().filter(|tool| is(tool, Determinism::Declared)).collect(),
             _ => Vec::new(),
         };
         Ruling { judgement, reason, figures, estimator: E::NAME, steps: self.form.steps().collect(), quarantines }
@@ -146,44 +146,44 @@ pub(super) struct Case {
 
 impl Case {
     /// The conditions come first: one that fails defers, whatever the figures are.
-    pub(super) fn decide<E: Estimator>(&self, bounds: &Bounds<E>) -> (JudgementKind, Reason) {
+    pub(super) fn decide<E: Estimator>(&self, bounds: &Bounds<E>) -> (JudgementKind, RulingReason) {
         use JudgementKind::{Accept, Defer, Reject};
         if self.samples == 0 {
-            return (Defer, Reason::NoSamples);
+            return (Defer, RulingReason::NoSamples);
         }
         if self.too_few {
-            return (Defer, Reason::TooFewSamples);
+            return (Defer, RulingReason::TooFewSamples);
         }
         if self.epoch_moved {
-            return (Defer, Reason::EpochMoved);
+            return (Defer, RulingReason::EpochMoved);
         }
         if !self.readable {
-            return (Defer, Reason::NoPlan);
+            return (Defer, RulingReason::NoPlan);
         }
         let arguments_agree = self.arguments >= bounds.argument_accept;
         if let Some(out_of_scope) = self.out_of_scope {
             return match out_of_scope {
-                OutOfScope::ArgumentsOnly if arguments_agree => (Accept, Reason::OutOfScope),
-                OutOfScope::ArgumentsOnly | OutOfScope::Defer => (Defer, Reason::OutOfScope),
+                OutOfScope::ArgumentsOnly if arguments_agree => (Accept, RulingReason::OutOfScope),
+                OutOfScope::ArgumentsOnly | OutOfScope::Defer => (Defer, RulingReason::OutOfScope),
             };
         }
         if bounds.argument_reject.is_some_and(|bound| self.arguments < bound) {
             return match self.can_reject {
-                true => (Reject, Reason::ArgumentsDisagree),
-                false => (Defer, Reason::NotVerified),
+                true => (Reject, RulingReason::ArgumentsDisagree),
+                false => (Defer, RulingReason::NotVerified),
             };
         }
         if !arguments_agree {
-            return (Defer, Reason::ArgumentsSplit);
+            return (Defer, RulingReason::ArgumentsSplit);
         }
         match self.results {
-            ResultSide::NotRun => (Defer, Reason::NoResults),
-            ResultSide::Silent => (Defer, Reason::NoResultSignal),
-            ResultSide::Agreement(share) if share < bounds.result_quarantine => (Defer, Reason::ToolSuspect),
-            ResultSide::Agreement(share) if share < bounds.result_accept => (Defer, Reason::ResultsSplit),
+            ResultSide::NotRun => (Defer, RulingReason::NoResults),
+            ResultSide::Silent => (Defer, RulingReason::NoResultSignal),
+            ResultSide::Agreement(share) if share < bounds.result_quarantine => (Defer, RulingReason::ToolSuspect),
+            ResultSide::Agreement(share) if share < bounds.result_accept => (Defer, RulingReason::ResultsSplit),
             ResultSide::Agreement(_) | ResultSide::NotAsked => match self.can_accept {
-                true => (Accept, Reason::Agreed),
-                false => (Defer, Reason::NotVerified),
+                true => (Accept, RulingReason::Agreed),
+                false => (Defer, RulingReason::NotVerified),
             },
         }
     }

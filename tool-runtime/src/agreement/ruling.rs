@@ -64,7 +64,7 @@ impl Rejection {
 /// Why a ruling is what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RulingReason {
     /// Arguments and results agree.
     Agreed,
     /// The arguments agree with nothing.
@@ -93,28 +93,28 @@ pub enum Reason {
     OutOfScope,
 }
 
-impl Reason {
+impl RulingReason {
     /// Its name in records.
     pub fn as_str(self) -> &'static str {
         match self {
-            Reason::Agreed => "agreed",
-            Reason::ArgumentsDisagree => "arguments_disagree",
-            Reason::NoSamples => "no_samples",
-            Reason::TooFewSamples => "too_few_samples",
-            Reason::EpochMoved => "epoch_moved",
-            Reason::NotVerified => "not_verified",
-            Reason::ArgumentsSplit => "arguments_split",
-            Reason::NoPlan => "no_plan",
-            Reason::NoResults => "no_results",
-            Reason::NoResultSignal => "no_result_signal",
-            Reason::ToolSuspect => "tool_suspect",
-            Reason::ResultsSplit => "results_split",
-            Reason::OutOfScope => "out_of_scope",
+            RulingReason::Agreed => "agreed",
+            RulingReason::ArgumentsDisagree => "arguments_disagree",
+            RulingReason::NoSamples => "no_samples",
+            RulingReason::TooFewSamples => "too_few_samples",
+            RulingReason::EpochMoved => "epoch_moved",
+            RulingReason::NotVerified => "not_verified",
+            RulingReason::ArgumentsSplit => "arguments_split",
+            RulingReason::NoPlan => "no_plan",
+            RulingReason::NoResults => "no_results",
+            RulingReason::NoResultSignal => "no_result_signal",
+            RulingReason::ToolSuspect => "tool_suspect",
+            RulingReason::ResultsSplit => "results_split",
+            RulingReason::OutOfScope => "out_of_scope",
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RulingReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -124,7 +124,7 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {
     pub(super) judgement: Judgement,
-    pub(super) reason: Reason,
+    pub(super) reason: RulingReason,
     pub(super) figures: Figures,
     pub(super) estimator: &'static str,
     pub(super) steps: Vec<CanonicalStep>,
@@ -147,7 +147,7 @@ impl Ruling {
     }
 
     /// Why.
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> RulingReason {
         self.reason
     }
 

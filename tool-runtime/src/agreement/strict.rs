@@ -4,7 +4,7 @@ use super::bounds::{Bounds, Estimator as _, ModeShare};
 use super::canonical::{Numbers, of_text};
 use super::figures::{group, is_empty, members};
 use super::rule::{Case, ResultSide};
-use super::ruling::{JudgementKind, Reason};
+use super::ruling::{JudgementKind, RulingReason};
 use crate::schema::json::{Cursor, Fault, Token, write_f64};
 
 /// How deeply a line may nest.
@@ -48,7 +48,7 @@ fn write_share(out: &mut String, share: Option<f64>) {
     }
 }
 
-type Judged = (JudgementKind, Reason, f64, Option<f64>);
+type Judged = (JudgementKind, RulingReason, f64, Option<f64>);
 
 fn judge(line: &str) -> Result<Judged, &'static str> {
     let mut cursor = Cursor::new(line);
@@ -69,7 +69,7 @@ fn judge(line: &str) -> Result<Judged, &'static str> {
     let min_samples = options.number("min_samples", 5.0)?;
     let fixed_epoch = options.flag("fixed_epoch", true)?;
     if options.flag("gate", false)? && declared && !verified {
-        return Err(Reason::NotVerified.as_str());
+        return Err(RulingReason::NotVerified.as_str());
     }
 
     let samples = elements(root.get("samples").ok_or(OUTSIDE)?)?;
@@ -77,13 +77,13 @@ fn judge(line: &str) -> Result<Judged, &'static str> {
     let too_few = (samples.len() as f64) < min_samples;
     if strict {
         if too_few {
-            return Err(Reason::TooFewSamples.as_str());
+            return Err(RulingReason::TooFewSamples.as_str());
         }
         if !fixed_epoch {
-            return Err(Reason::EpochMoved.as_str());
+            return Err(RulingReason::EpochMoved.as_str());
         }
         if samples.is_empty() {
-            return Err(Reason::NoSamples.as_str());
+            return Err(RulingReason::NoSamples.as_str());
         }
     }
     if samples.iter().any(|sample| sample.is_empty() || sample.len() > 2) {
@@ -94,7 +94,7 @@ fn judge(line: &str) -> Result<Judged, &'static str> {
     let results: Vec<Option<String>> =
         samples.iter().map(|sample| sample.get(1).and_then(|text| of_text(text, numbers, DEPTH))).collect();
     if strict && results.iter().any(Option::is_none) {
-        return Err(Reason::NoResults.as_str());
+        return Err(RulingReason::NoResults.as_str());
     }
     let keys = |texts: &[Option<String>], of_results: bool| {
         let says = |text: &&str| !of_results || strict || !is_empty(text);
