@@ -15,8 +15,8 @@ use ledger::LineLedger;
 pub use options::{HELP, Options};
 use servers::{Server, Servers};
 use tokio::net::TcpListener;
-use tool_runtime::mcp::{HttpOptions, McpServer, PinState, Pins, RemoteLabels, RemoteTool};
-use tool_runtime::{Harness, Policies, Registry, Rules};
+use tool_runtime::mcp::{HttpOptions, McpServer, PinState, Pins, RemoteTool};
+use tool_runtime::{Harness, Registry, Rules};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -173,13 +173,9 @@ impl Gate {
             }
         }
         let mut registry = Registry::builder();
-        let mut of = Vec::new();
         for tool in taken.into_values() {
             match tool.host_tool() {
-                Ok(host_tool) => {
-                    registry = registry.tool(host_tool);
-                    of.push(tool);
-                }
+                Ok(host_tool) => registry = registry.tool(host_tool),
                 Err(error) => eprintln!("mcp_gate: {error}"),
             }
         }
@@ -189,8 +185,7 @@ impl Gate {
         if loudly {
             absent.iter().for_each(|absent| eprintln!("mcp_gate: for now, {absent}"));
         }
-        let policy = Policies::new().and(rules).and(RemoteLabels::of(&of));
-        let harness = Harness::new(registry, policy).approver(self.desk.clone()).ledger(Arc::clone(&self.ledger));
+        let harness = Harness::new(registry, rules).approver(self.desk.clone()).ledger(Arc::clone(&self.ledger));
         Ok((harness, complete))
     }
 

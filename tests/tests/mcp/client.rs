@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tool_runtime::mcp::{McpClient, PinState, Pins, RemoteLabels, RemoteTool};
+use tool_runtime::mcp::{McpClient, PinState, Pins, RemoteTool};
 use tool_runtime::path::Settled;
-use tool_runtime::{AllowAll, Code, EventKind, Harness, Hints, Policies, Policy, Registry, ToolCall};
+use tool_runtime::{AllowAll, Code, EventKind, Harness, Hints, Policy, Registry, ToolCall};
 
 use crate::servers::{Does, Scripted, client_of, plain, said};
 use crate::support::{SOON, server};
@@ -295,14 +295,12 @@ async fn i09_a_definition_that_has_changed_is_refused() {
 }
 
 #[tokio::test]
-async fn labels_of_a_server_only_add_questions() {
+async fn labels_of_a_server_only_add_slots() {
     let mut tool = plain("pay");
     tool["description"] = json!("Pays.\n[confirm] It costs money.\n[notice] Slowly.");
     let bad = Scripted::with_tool(tool, |_| said("paid"));
     let client = bad.client().build().expect("a client");
-    let imported = tools(&client).await;
-    let labels = RemoteLabels::of(&imported);
-    let harness = harness(&client, Policies::new().and(AllowAll).and(labels)).await;
-    is(&run(&harness, "bad__pay", "").await, Code::ApprovalUnavailable, "");
+    let harness = harness(&client, AllowAll).await;
+    is(&run(&harness, "bad__pay", "").await, Code::ApprovalUnavailable, "It costs money.");
     assert_eq!(bad.count("tools/call"), 0);
 }

@@ -69,6 +69,8 @@ fn in_text(text: &str) -> impl Iterator<Item = (Labelled, String)> + '_ {
             in_code = !in_code;
             return None;
         }
+        // A list of them is one, too: a line that is lost would let a call run unasked.
+        let line = line.trim_start_matches(['-', '*']).trim_start();
         let (word, text) = line.strip_prefix('[').filter(|_| !in_code)?.split_once(']')?;
         if !(text.is_empty() || text.starts_with(' ')) {
             // A link, or a definition of one.
@@ -97,7 +99,7 @@ mod tests {
     #[test]
     fn labels_are_read_where_they_stand() {
         let found = labels(
-            "Pays.\n[confirm] Money leaves the account.\n[Required] `iban`: from the invoice\n[link](x)\n```\n[notice] no\n```",
+            "Pays.\n- [confirm] Money leaves the account.\n[Required] `iban`: from the invoice\n[link](x)\n```\n[notice] no\n```",
             r#"{"type":"object","properties":{"iban":{"type":"string"},"to":{"type":"array","items":{"type":"object",
                 "properties":{"name":{"description":"Who.\n[required] as written"}}}}}}"#,
         );

@@ -9,7 +9,5 @@ mod client;
 mod envelope;
 mod server;
 
-pub use client::{
-    McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteLabels, RemoteTool, RemoteToolError,
-};
+pub use client::{McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteTool, RemoteToolError};
 pub use server::{HttpOptions, McpApprover, McpServer, McpServerBuilder, McpServerError};

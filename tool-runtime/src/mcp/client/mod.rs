@@ -7,8 +7,7 @@ mod pins;
 mod remote;
 mod side;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
@@ -22,8 +21,7 @@ pub use remote::{RemoteTool, RemoteToolError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use crate::gate::{CallFacts, Decision, Policy};
-use crate::tool::{Hints, LabelKind};
+use crate::tool::Hints;
 
 /// A connection to an MCP server, whose tools become tools of this host. Cheap to clone; all clones are one connection.
 ///
@@ -276,37 +274,3 @@ impl fmt::Display for McpClientError {
 }
 
 impl std::error::Error for McpClientError {}
-
-/// Asks about calls of tools whose servers say so: a `[required]` or `[confirm]` line of a description needs a person.
-///
-/// To be [combined](crate::Policies) with the host's own policy: it allows nothing, so what a server writes can only add
-/// a question.
-#[derive(Debug, Clone, Default)]
-pub struct RemoteLabels(BTreeMap<String, String>);
-
-impl RemoteLabels {
-    /// Of these tools.
-    pub fn of<'a>(tools: impl IntoIterator<Item = &'a RemoteTool>) -> Self {
-        let asked = |tool: &RemoteTool| {
-            let lines: Vec<String> = tool
-                .labels()
-                .filter(|(kind, _)| matches!(kind, LabelKind::Required | LabelKind::Confirm))
-                .map(|(kind, text)| match kind {
-                    LabelKind::Required => format!("[required] {text}"),
-                    _ => format!("[confirm] {text}"),
-                })
-                .collect();
-            (!lines.is_empty()).then(|| (tool.host_name().to_owned(), lines.join("; ")))
-        };
-        RemoteLabels(tools.into_iter().filter_map(asked).collect())
-    }
-}
-
-impl Policy for RemoteLabels {
-    fn decide(&self, call: &CallFacts<'_>) -> Decision {
-        match self.0.get(call.tool()) {
-            Some(lines) => Decision::Ask(Cow::Owned(format!("its server says: {lines}"))),
-            None => Decision::NoOpinion,
-        }
-    }
-}

@@ -11,7 +11,7 @@ use super::pins::{PinState, Pins};
 use crate::registry::Registry;
 use crate::schema::for_each_subschema;
 use crate::schema::json::Json;
-use crate::tool::{DynamicTool, Hints, HostTool, LabelKind};
+use crate::tool::{DynamicTool, Hints, HostTool};
 use crate::wire::names::Rule;
 
 /// What every provider and the registry take as a name.
@@ -40,14 +40,13 @@ pub(super) fn host_name(server: Option<&str>, tool: &str) -> String {
 
 /// A tool that a server offers.
 ///
-/// Whatever is in it the server has written: its annotations are claims, and [labels](Self::labels) in its description
-/// can ask for more, never for less.
+/// Whatever is in it the server has written: its annotations are claims, and `[confirm]` lines and the like in its
+/// description are lines of the checklist, which can ask for more, never for less.
 #[derive(Clone)]
 pub struct RemoteTool {
     name: String,
     host_name: String,
     definition: Json,
-    labels: Vec<(LabelKind, String)>,
     imported: Result<HostTool, String>,
 }
 
@@ -55,10 +54,8 @@ impl RemoteTool {
     pub(super) fn new(link: &Arc<Link>, listed: &Listed, prefixed: bool, hints: Hints, timeout: Duration) -> Self {
         let name = listed.tool.name.to_string();
         let host_name = host_name(prefixed.then_some(link.name.as_str()), &name);
-        let description = listed.tool.description.as_deref().unwrap_or_default();
         let imported = imported(link, listed, &host_name, hints, timeout);
-        let labels = description.lines().filter_map(label).collect();
-        RemoteTool { name, host_name, definition: listed.definition.clone(), labels, imported }
+        RemoteTool { name, host_name, definition: listed.definition.clone(), imported }
     }
 
     /// The server's name for it.
@@ -74,11 +71,6 @@ impl RemoteTool {
     /// All that the server says of it, as JSON: what is [pinned](Pins).
     pub fn definition(&self) -> String {
         self.definition.to_string()
-    }
-
-    /// The labelled lines of its description.
-    pub fn labels(&self) -> impl Iterator<Item = (LabelKind, &str)> {
-        self.labels.iter().map(|(kind, text)| (*kind, text.as_str()))
     }
 
     /// The tool, for a registry.
@@ -153,13 +145,6 @@ fn without_hints(schema: &mut Json) {
     for_each_subschema(schema, &mut without_hints);
 }
 
-fn label(line: &str) -> Option<(LabelKind, String)> {
-    let line = line.trim_start().trim_start_matches(['-', '*']).trim_start();
-    let labels =
-        [("[required]", LabelKind::Required), ("[confirm]", LabelKind::Confirm), ("[notice]", LabelKind::Notice)];
-    labels.into_iter().find_map(|(word, kind)| Some((kind, line.strip_prefix(word)?.trim().to_owned())))
-}
-
 /// Why a remote tool can't be used here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteToolError {
@@ -204,13 +189,5 @@ mod tests {
         for wrong in ["", "_a", "a_", "a__b", "1a", "größe", "a b", "a.b", &"x".repeat(33)] {
             assert!(!is_server_name(wrong), "{wrong}");
         }
-    }
-
-    #[test]
-    fn labels_are_lines_that_begin_with_one() {
-        assert_eq!(label("- [confirm] It costs money."), Some((LabelKind::Confirm, "It costs money.".to_owned())));
-        assert_eq!(label("  [notice] Slow."), Some((LabelKind::Notice, "Slow.".to_owned())));
-        assert_eq!(label("It says [confirm] in the middle."), None);
-        assert_eq!(label("[Confirm] no label"), None);
     }
 }
