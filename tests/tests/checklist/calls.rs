@@ -190,6 +190,23 @@ async fn all_blanks_of_a_turn_are_asked_in_one_batch() {
     );
 }
 
+/// "What is recorded should be looked up, not asked again."
+#[tokio::test]
+async fn what_was_answered_once_is_not_asked_again() {
+    let bench = Bench::with("Pays.", PAY);
+    let (sets, answers) = (Arc::default(), tool_runtime::Answers::new());
+    let list = Checklist::builder().answers(&answers).source(presets(&[("/amount", "5")]));
+    let harness = bench.harness(AllowAll, list).approver(fills(&[("The account that is paid.", "DE7")], &sets));
+    assert_eq!(code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await.0, Code::Ok);
+    let again = ToolCall::new("call_2", "pay", r#"{"iban":"DE7","amount":5}"#);
+    assert_eq!(code_of(&harness, again).await.0, Code::Ok);
+    assert_eq!(seen(&bench.ran), [r#"{"iban":"DE7","amount":5}"#; 2]);
+    assert_eq!(sets.lock().unwrap().len(), 1);
+    let (_, state) = bench.slot("/iban");
+    let SlotState::Found { at, .. } = state else { panic!("{state:?}") };
+    assert_eq!(at.source(), SourceKind::Answer);
+}
+
 /// A blank takes what the tool takes.
 #[tokio::test]
 async fn a_blank_is_typed() {

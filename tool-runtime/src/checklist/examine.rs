@@ -268,6 +268,7 @@ async fn values(
 fn ask_for(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>) -> Ask {
     let pointer = wanted.path.to_pointer();
     let mut ask = Ask::new(call.tool.name(), &*pointer, Shape::of_argument(call.tool.schema(), &pointer))
+        .of_call(call.call.id.clone())
         .saying(wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned()));
     if let Some(value) = wanted.value {
         ask = ask.with_value(value.to_string());

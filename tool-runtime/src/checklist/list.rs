@@ -3,15 +3,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use super::ask::Ask;
 use super::condition::{Condition, Registered, State};
 use super::examine::Around;
 use super::file::{Principle, Whose, Written};
+use super::given::Answers;
 use super::origin::ListKind;
+use super::shape::Shape;
 use super::snapshot::Snapshot;
 use super::source::Source;
+use crate::call::CallId;
 use crate::document::{Fault, Faults, FileFault, Reader, Syntax, parse};
 use crate::registry::Registry;
-use crate::schema::Digest;
+use crate::schema::json::Json;
+use crate::schema::{Digest, JsonPath};
+use crate::tool::HostTool;
 
 /// What has to be known before a call runs, and where it is looked up.
 ///
@@ -65,6 +71,7 @@ pub struct Checklist(Arc<Inner>);
 
 struct Inner {
     sources: Vec<Arc<dyn Source>>,
+    answers: Option<Answers>,
     registered: Arc<Registered>,
     texts: Vec<Text>,
     registry: Option<Registry>,
@@ -98,6 +105,7 @@ impl Checklist {
     pub fn new() -> Self {
         Checklist(Arc::new(Inner {
             sources: Vec::new(),
+            answers: None,
             registered: Arc::default(),
             texts: Vec::new(),
             registry: None,
@@ -155,6 +163,18 @@ impl Checklist {
     /// What the model is to be told with every turn that involves a tool, besides its prompt.
     pub fn principles(&self) -> Vec<Principle> {
         self.snapshot().principles.clone()
+    }
+
+    /// Keeps what a person has given for a call, if there is a place for it. Secrets aren't kept.
+    pub(crate) fn answered(&self, tool: &HostTool, call: &CallId, path: &JsonPath, value: &Json) {
+        let Some(answers) = &self.0.answers else { return };
+        if tool.built().said_of(path).secret {
+            return;
+        }
+        let slot = path.to_pointer();
+        let ask = Ask::new(tool.name(), &*slot, Shape::of_argument(tool.schema(), &slot)).of_call(call.clone());
+        // What a person wrote into a blank was read as JSON.
+        let _ = answers.give(&ask, &value.to_string());
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
@@ -258,6 +278,7 @@ fn read(texts: &[Text], registered: &Arc<Registered>, registry: &Registry) -> Re
 #[must_use = "a checklist has to be built"]
 pub struct ChecklistBuilder {
     sources: Vec<Arc<dyn Source>>,
+    answers: Option<Answers>,
     registered: Registered,
     texts: Vec<Text>,
     clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
@@ -268,6 +289,13 @@ impl ChecklistBuilder {
     pub fn source(mut self, source: Arc<dyn Source>) -> Self {
         self.sources.push(source);
         self
+    }
+
+    /// Adds the user's answers as a source, and has what is filled into blanks kept there: what was answered once is
+    /// looked up from then on. They are one conversation's: give each its own.
+    pub fn answers(mut self, answers: &Answers) -> Self {
+        self.answers = Some(answers.clone());
+        self.source(Arc::new(answers.clone()))
     }
 
     /// Registers a condition that code checks, for lines with `check = "name"`.
@@ -383,11 +411,12 @@ impl ChecklistBuilder {
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
     pub fn build(self, registry: &Registry) -> Result<Checklist, ChecklistError> {
-        let ChecklistBuilder { sources, registered, texts, clock } = self;
+        let ChecklistBuilder { sources, answers, registered, texts, clock } = self;
         let registered = Arc::new(registered);
         let (snapshot, seen) = read(&texts, &registered, registry)?;
         Ok(Checklist(Arc::new(Inner {
             sources,
+            answers,
             registered,
             texts,
             registry: Some(registry.clone()),

@@ -176,7 +176,14 @@ impl<'a> Asking<'a> {
         }
         // What the tool takes was checked when it was written down, one by one; together it may still be refused, and
         // then the call stays without it.
-        !fills.is_empty() && state.revise(fills).is_ok()
+        let given: Vec<(JsonPath, Json)> = fills.iter().map(|(_, path, value)| (path.clone(), value.clone())).collect();
+        if fills.is_empty() || state.revise(fills).is_err() {
+            return false;
+        }
+        if let Some(checklist) = self.checklist {
+            given.iter().for_each(|(path, value)| checklist.answered(state.tool(), &state.call.id, path, value));
+        }
+        true
     }
 
     /// Tells the user what calls that run unasked have to say first. It costs no answer; if nobody can be told, the
