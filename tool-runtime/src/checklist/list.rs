@@ -406,7 +406,7 @@ impl ChecklistBuilder {
     /// let error = Checklist::builder().json("ours", lines).build(&registry).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "ours: line 1, column 41: line 1: `pay` has no argument `ibn`; did you mean `iban`?"
+    ///     "ours: line 1, column 39: line 1: `pay` has no argument `ibn`; did you mean `iban`?"
     /// );
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
