@@ -271,7 +271,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None, -32600),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None, -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Some("1"), -32600),
-            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, Some("1"), -32602),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, Some("1"), -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, Some("1"), -32602),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, Some("1"), -32602),
             (
