@@ -454,6 +454,28 @@ async fn a_value_is_read_where_the_model_points() {
     assert_eq!(bench.verdicts()[0].revision(), 2);
 }
 
+/// What stands at the place has to be what the tool takes: otherwise the slot stays open, whether the schema asks for the
+/// argument or only the list does.
+#[tokio::test]
+async fn a_place_that_holds_no_such_value_fills_nothing() {
+    let bench =
+        Bench::with("Pays.", &PAY.replace(r#""memo":{"type":"string"}"#, r#""memo":{"type":"string","maxLength":3}"#));
+    let memo = source_fn(SourceKind::Prior, |ask: Ask| {
+        let hit = |value: &str| {
+            Lookup::Hit(Hit::new(Location::whole(Pointer::Prior("m".into()), value), value, Normalisation::Exact))
+        };
+        std::future::ready(match (ask.slot(), ask.value()) {
+            ("/memo", None) => hit("\"far too long\""),
+            (_, Some(value)) => hit(value),
+            _ => Lookup::NoResult,
+        })
+    });
+    let lines = r#"{"line":[{"tool":"pay","argument":"memo","label":"required"}]}"#;
+    let harness = bench.harness(AllowAll, Checklist::builder().source(memo).json("ours", lines));
+    let (code, said) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
+    assert_eq!((code, seen(&bench.ran)), (Code::Unanswered, vec![]), "{said}");
+}
+
 /// A tool with a fixed change, and another.
 fn lights() -> (Ran, Registry) {
     /// Switches the light off.

@@ -316,12 +316,11 @@ fn settle(
         (Some(state), _) => state,
         (None, Some(Lookup::Hit(hit))) => {
             if wanted.value.is_none() {
-                match Json::parse(&hit.value) {
-                    Ok(read) => {
-                        value = Some(shown(&read));
-                        findings.fills.push((path.clone(), read));
-                    }
-                    Err(_) => findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks())),
+                // Unknown until it stands in the call, where it won't get if the schema doesn't take it.
+                findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+                if let Ok(read) = Json::parse(&hit.value) {
+                    value = Some(shown(&read));
+                    findings.fills.push((path.clone(), read));
                 }
             }
             SlotState::Found { at: hit.location, normalisation: hit.normalisation, excerpt: hit.excerpt }
