@@ -25,20 +25,26 @@ pub(super) async fn look_up(around: Around<'_>, call: &Examined<'_>, findings: &
     if fixed.intent {
         change(call, reported.get(CHANGE), findings);
         let asks = "what should be done, in the user's own words";
-        if !said(around, call, ACTION, reported.get(ACTION), findings).await {
+        if said(around, call, ACTION, reported.get(ACTION), findings).await.is_err() {
             findings.unknowns.push(Unknown::of_line(ACTION, Party::User, asks));
         }
     }
-    if fixed.timing && !said(around, call, WHEN, reported.get(WHEN), findings).await {
+    if fixed.timing
+        && let Err(slot) = said(around, call, WHEN, reported.get(WHEN), findings).await
+    {
         // A go-ahead says "now", so that this costs no question of its own.
-        if let Some(slot) = findings.slots.len().checked_sub(1) {
-            findings.has_to_agree("it is done now".to_owned(), Addressee::User, slot);
-        }
+        findings.has_to_agree("it is done now".to_owned(), Addressee::User, slot);
     }
 }
 
-/// Does the place hold words of the user?
-async fn said(around: Around<'_>, call: &Examined<'_>, slot: &str, at: Option<&str>, findings: &mut Findings) -> bool {
+/// Does the place hold words of the user? `Err` has the slot, which is open then.
+async fn said(
+    around: Around<'_>,
+    call: &Examined<'_>,
+    slot: &str,
+    at: Option<&str>,
+    findings: &mut Findings,
+) -> Result<(), usize> {
     let open = |why: &str| SlotState::Open { party: Party::User, why: why.to_owned() };
     for filled in call.filled {
         if let Filled::Said(name, words, question) = filled
@@ -46,22 +52,19 @@ async fn said(around: Around<'_>, call: &Examined<'_>, slot: &str, at: Option<&s
         {
             let value = Json::string(text::excerpt(words, 400)).to_string();
             findings.intent(slot, Some(value), SlotState::Answered(question.clone()));
-            return true;
+            return Ok(());
         }
     }
     let Some(at) = at else {
-        findings.intent(slot, None, open("nothing was reported"));
-        return false;
+        return Err(findings.intent(slot, None, open("nothing was reported")));
     };
     let pointer = match at.parse::<Pointer>() {
         Ok(pointer) if matches!(pointer.source(), SourceKind::Answer | SourceKind::Instruction) => pointer,
         Ok(_) => {
-            findings.intent(slot, None, open("the place that was reported is none where the user speaks"));
-            return false;
+            return Err(findings.intent(slot, None, open("the place that was reported is none where the user speaks")));
         }
         Err(_) => {
-            findings.intent(slot, None, open("no place was reported"));
-            return false;
+            return Err(findings.intent(slot, None, open("no place was reported")));
         }
     };
     let ask = Ask::new(call.tool.name(), slot, Shape::Words).with_hint(pointer);
@@ -73,16 +76,10 @@ async fn said(around: Around<'_>, call: &Examined<'_>, slot: &str, at: Option<&s
             let words = text::excerpt(read.as_ref().and_then(Json::as_str).unwrap_or(&hit.value), 400);
             let state = SlotState::Found { at: hit.location, normalisation: hit.normalisation, excerpt: hit.excerpt };
             findings.intent(slot, Some(Json::string(words).to_string()), state);
-            true
+            Ok(())
         }
-        Some(Lookup::Failed(why)) => {
-            findings.intent(slot, None, SlotState::Open { party: Party::Host, why });
-            false
-        }
-        _ => {
-            findings.intent(slot, None, open("nothing stands at the place that was reported"));
-            false
-        }
+        Some(Lookup::Failed(why)) => Err(findings.intent(slot, None, SlotState::Open { party: Party::Host, why })),
+        _ => Err(findings.intent(slot, None, open("nothing stands at the place that was reported"))),
     }
 }
 

@@ -106,8 +106,7 @@ impl State {
     /// own. If it isn't accepted, everything stays as it was.
     pub(super) fn revise(&mut self, fills: Vec<(Filled, JsonPath, Json)>) -> Result<(), ()> {
         let mut arguments = Json::parse(self.canonical()).map_err(drop)?;
-        let open = self.listed.as_ref().map(|listed| listed.open.clone()).unwrap_or_default();
-        let mut left = open;
+        let mut left = self.listed.as_ref().map(|listed| listed.open.clone()).unwrap_or_default();
         for (_, path, value) in &fills {
             if !put(&mut arguments, path, value.clone()) {
                 return Err(());
@@ -118,12 +117,11 @@ impl State {
         let mut walked = self.tool().built().accept(&text, &left).map_err(drop)?;
         let canonical = walked.text.take().unwrap_or(text);
         let args = if walked.open.is_empty() { Some(self.tool().read_again(&canonical).ok_or(())?) } else { None };
-        let open = std::mem::take(&mut walked.open);
         self.canonical = Some(canonical);
         self.args = args;
         self.revision += 1;
         if let Some(listed) = &mut self.listed {
-            listed.open = open;
+            listed.open = walked.open;
             listed.filled.extend(fills.into_iter().map(|(filled, ..)| filled));
         }
         Ok(())
