@@ -728,10 +728,12 @@ impl Export {
     /// declared as [deferred](Deferral::Provider). What else a response may name is left out, so it loads nothing.
     ///
     /// ```
-    /// # use tool_runtime::wire::export::Export;
-    /// # use tool_runtime::wire::anthropic;
+    /// # use tool_runtime::wire::{MessageError, export::Export};
     /// # use tool_runtime::Loaded;
-    /// # fn example(export: &Export, response: &str, loaded: &Loaded) -> Result<(), anthropic::MessageError> {
+    /// # #[cfg(feature = "anthropic")]
+    /// # fn example(export: &Export, response: &str, loaded: &Loaded) -> Result<(), MessageError> {
+    /// use tool_runtime::wire::anthropic;
+    ///
     /// export.found(anthropic::found(response)?).into_iter().for_each(|name| loaded.load(name));
     /// # Ok(())
     /// # }
