@@ -16,9 +16,9 @@ const ORDER: [&str; 12] = [
     "gate",
     "checklist",
     "ledger",
-    "agreement",
     "events",
     "execute",
+    "agreement",
     "path",
 ];
 

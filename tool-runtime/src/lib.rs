@@ -45,9 +45,9 @@
 //! | `gate` | policies, rules, guards, and people who are asked |
 //! | `checklist` | what has to be known before a call runs |
 //! | `ledger` | the record that execution starts from |
-//! | [`agreement`] | N sampled plans judged before one is proposed |
 //! | `events` | what happens to calls, told to the host while it happens |
 //! | `execute` | running bodies: schedule, budgets, cancellation, layers |
+//! | [`agreement`] | N sampled plans judged before one is proposed |
 //! | [`path`] | the path of one call, a stage a file |
 //! | [`wire`] | providers' formats; reaches `schema` and `call` alone |
 //! | `harness` | the stages put together |
@@ -100,12 +100,12 @@ pub use gate::{
     Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
     TerminalApprover, Test, UnknownAnswer,
 };
-pub use harness::{Harness, Repeats, RepeatsError, Turn};
+pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn};
 pub use ledger::{
-    AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Entry, FileHead, FileLedger,
-    FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError, MemoryLedger, Owner,
-    Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, Stored, StoredError, StoredKind,
-    TimedLedger, Verdict, VerdictKind, Verified,
+    AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, DeclarationRecord, Entry,
+    FileHead, FileLedger, FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError,
+    MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, Standing,
+    Stored, StoredError, StoredKind, TimedLedger, Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};

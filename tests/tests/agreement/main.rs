@@ -1,5 +1,11 @@
-//! The agreement gate: conditions and boundaries, canonical form, what never matters, and what is proof.
+//! The agreement gate: conditions and boundaries, canonical form, what never matters, and what is proof; probes, quarantine,
+//! and plans that go on through the path.
 
+mod deliberation;
 mod lines;
+mod plans;
+mod probing;
 mod properties;
+mod quarantine;
 mod rulings;
+mod support;

@@ -1,9 +1,11 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::canonical::{Numbers, of_text};
 use super::epoch::Epoch;
+use super::quarantine::Quarantine;
 use super::sample::Observed;
 use crate::schema::{Digest, MAX_DEPTH};
 use crate::tool::HostTool;
@@ -31,19 +33,26 @@ pub struct PlanTool {
     pub(super) determinism: Determinism,
     pub(super) canonicaliser: Option<Canonicaliser>,
     verified: Option<Verified>,
+    quarantined: Option<Moment>,
 }
 
 impl PlanTool {
     /// A tool of this process, with what its author says of it.
     pub fn of(tool: &HostTool) -> Self {
         let determinism = if tool.hints().deterministic { Determinism::Declared } else { Determinism::Undeclared };
-        PlanTool { tool: Some(tool.clone()), determinism, canonicaliser: None, verified: None }
+        PlanTool { tool: Some(tool.clone()), determinism, canonicaliser: None, verified: None, quarantined: None }
     }
 
     /// A tool whose schema nobody knows here: its arguments are compared as JSON. It can't be verified, so plans with it
     /// are neither accepted nor rejected.
     pub fn unknown() -> Self {
-        PlanTool { tool: None, determinism: Determinism::Undeclared, canonicaliser: None, verified: None }
+        PlanTool {
+            tool: None,
+            determinism: Determinism::Undeclared,
+            canonicaliser: None,
+            verified: None,
+            quarantined: None,
+        }
     }
 
     /// Says something else of it than its author does.
@@ -73,7 +82,13 @@ impl PlanTool {
     /// The proof, if it holds in this epoch.
     pub(super) fn proof(&self, epoch: &Epoch) -> Option<&Verified> {
         let declared = self.determinism == Determinism::Declared;
-        self.verified.as_ref().filter(|verified| declared && verified.epoch == *epoch && !epoch.is_over())
+        let holds = |verified: &&Verified| {
+            declared
+                && verified.epoch == *epoch
+                && !epoch.is_over()
+                && self.quarantined.is_none_or(|since| verified.made > since)
+        };
+        self.verified.as_ref().filter(holds)
     }
 
     /// It returns nothing at all, so that its results can't agree.
@@ -109,22 +124,56 @@ impl PlanTools {
         self
     }
 
+    /// Declarations that are in quarantine aren't believed: what was verified before they came there counts no more.
+    #[must_use]
+    pub fn under(mut self, quarantine: &Quarantine) -> Self {
+        for (name, tool) in &mut self.0 {
+            tool.quarantined = quarantine.since(name);
+        }
+        self
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&PlanTool> {
         self.0.get(name)
     }
 }
 
 /// A tool was shown to be deterministic: of one definition, in one epoch. Only a [`Probe`] makes one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Verified {
     tool: Digest,
     epoch: Epoch,
+    made: Moment,
 }
+
+/// When something was found out, as far as that says what came first in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(u64);
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Moment(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl PartialEq for Verified {
+    /// Do they prove the same? When doesn't matter.
+    fn eq(&self, other: &Self) -> bool {
+        self.tool == other.tool && self.epoch == other.epoch
+    }
+}
+
+impl Eq for Verified {}
 
 impl Verified {
     /// The definition.
     pub fn tool(&self) -> &Digest {
         &self.tool
+    }
+
+    pub(super) fn made(&self) -> Moment {
+        self.made
     }
 
     /// The epoch outside of which it says nothing.
@@ -133,38 +182,40 @@ impl Verified {
     }
 }
 
-/// Two identical calls of one tool on frozen copies of the state, within one epoch.
-#[derive(Debug)]
+/// Identical calls of one tool on frozen copies of the state, within one epoch: two at least. [`Probing`](super::Probing) runs
+/// them; this is for those who run them by themselves.
+#[derive(Debug, Clone)]
 pub struct Probe {
     tool: Digest,
     epoch: Epoch,
     arguments: String,
+    begun: Moment,
 }
 
 impl Probe {
-    /// Of a tool, with arguments that both calls are given.
+    /// Of a tool, with arguments that all calls are given.
     ///
     /// `None` if the arguments aren't JSON.
     pub fn new(tool: &HostTool, epoch: &Epoch, arguments: &str) -> Option<Self> {
         let arguments = of_text(arguments, Numbers::Canonical, MAX_DEPTH)?;
-        Some(Probe { tool: *tool.digest(), epoch: epoch.clone(), arguments })
+        Some(Probe { tool: *tool.digest(), epoch: epoch.clone(), arguments, begun: Moment::now() })
     }
 
-    /// What both calls are given.
+    /// What all calls are given.
     pub fn arguments(&self) -> &str {
         &self.arguments
     }
 
-    /// Compares what the two calls came to. `afterwards` is what each left of its arguments: a body that changes
-    /// what it is given is at fault.
+    /// Compares what the calls came to. `afterwards` is what each left of its arguments: a body that changes
+    /// what it is given is at fault. A quarantine that began after the probe did isn't lifted by it.
     ///
     /// # Errors
     /// With why it verifies nothing.
-    pub fn compare(self, found: [ProbeFinding; 2]) -> Result<Verified, ProbeFault> {
+    pub fn compare(self, found: impl IntoIterator<Item = ProbeFinding>) -> Result<Verified, ProbeFault> {
         if self.epoch.is_over() {
             return Err(ProbeFault::EpochMoved);
         }
-        let mut results = Vec::with_capacity(2);
+        let mut results = Vec::new();
         for ProbeFinding { result, afterwards } in found {
             if of_text(&afterwards, Numbers::Canonical, MAX_DEPTH).as_ref() != Some(&self.arguments) {
                 return Err(ProbeFault::ArgumentsChanged);
@@ -172,9 +223,12 @@ impl Probe {
             let Observed::Value(text) = result else { return Err(ProbeFault::NoResult) };
             results.push(of_text(&text, Numbers::Canonical, MAX_DEPTH).ok_or(ProbeFault::NoResult)?);
         }
-        match results.windows(2).all(|pair| pair[0] == pair[1]) {
-            true => Ok(Verified { tool: self.tool, epoch: self.epoch }),
-            false => Err(ProbeFault::ResultsDiffer),
+        match results.as_slice() {
+            [] | [_] => Err(ProbeFault::NoResult),
+            [first, others @ ..] if others.iter().all(|other| other == first) => {
+                Ok(Verified { tool: self.tool, epoch: self.epoch, made: self.begun })
+            }
+            _ => Err(ProbeFault::ResultsDiffer),
         }
     }
 }
@@ -192,7 +246,7 @@ pub struct ProbeFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProbeFault {
-    /// The two results differ.
+    /// Results differ.
     ResultsDiffer,
     /// A call changed the arguments that it was given.
     ArgumentsChanged,
@@ -200,15 +254,24 @@ pub enum ProbeFault {
     NoResult,
     /// The state moved meanwhile.
     EpochMoved,
+    /// Nobody has said with which arguments, and it doesn't take none.
+    NoArguments,
+    /// What ran in the sandbox is another tool, or nobody says which one it is.
+    OtherDefinition,
+    /// The sandbox could not do what it was asked to.
+    SandboxFailed,
 }
 
 impl fmt::Display for ProbeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            ProbeFault::ResultsDiffer => "two identical calls gave different results",
+            ProbeFault::ResultsDiffer => "identical calls gave different results",
             ProbeFault::ArgumentsChanged => "a call changed the arguments that it was given",
             ProbeFault::NoResult => "a call gave no result to compare",
             ProbeFault::EpochMoved => "the state moved between the calls",
+            ProbeFault::NoArguments => "there are no arguments to call it with",
+            ProbeFault::OtherDefinition => "what ran in the sandbox is not known to be this tool",
+            ProbeFault::SandboxFailed => "the sandbox failed",
         })
     }
 }

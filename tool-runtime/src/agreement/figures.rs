@@ -1,6 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::apart::{Difference, differences};
 use super::bounds::Estimator;
 use super::canonical::{CanonicalForm, CanonicalStep, Numbers, of_text};
 use super::declaration::{PlanTool, PlanTools};
@@ -46,14 +47,14 @@ pub(super) enum Signal {
 }
 
 /// A sample in the form in which it is compared.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Keyed {
     /// `None`: it agrees with nothing.
     pub(super) plan: Option<KeyedPlan>,
     pub(super) signal: Signal,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KeyedPlan {
     pub(super) key: String,
     /// Each call's tool and canonical arguments, in canonical order.
@@ -261,34 +262,10 @@ fn wilson(hits: usize, n: usize) -> (f64, f64) {
 
 /// Which arguments of the plurality's calls differ among samples that make the same calls.
 fn diverging(keyed: &[Keyed], plurality: usize) -> Vec<(String, String, f64)> {
-    let tools = |plan: &KeyedPlan| plan.calls.iter().map(|(tool, _)| tool.clone()).collect::<Vec<_>>();
-    let Some(chosen) = keyed.get(plurality).and_then(|one| one.plan.as_ref()) else { return Vec::new() };
-    let wanted = tools(chosen);
-    // Equal plans are read once, and counted.
-    let mut alike: BTreeMap<&str, (&KeyedPlan, usize)> = BTreeMap::new();
-    for plan in keyed.iter().filter_map(|one| one.plan.as_ref()).filter(|plan| tools(plan) == wanted) {
-        alike.entry(&plan.key).or_insert((plan, 0)).1 += 1;
-    }
-    let total: usize = alike.values().map(|(_, count)| count).sum();
-    let mut found = Vec::new();
-    if alike.len() < 2 {
-        return found;
-    }
-    for (place, tool) in wanted.iter().enumerate() {
-        let given: Vec<(BTreeMap<String, &str>, usize)> = alike
-            .values()
-            .map(|(plan, count)| (members(&plan.calls[place].1).unwrap_or_default().into_iter().collect(), *count))
-            .collect();
-        let names: BTreeSet<&String> = given.iter().flat_map(|(arguments, _)| arguments.keys()).collect();
-        for name in names {
-            let mut values: BTreeMap<&str, usize> = BTreeMap::new();
-            for (arguments, count) in &given {
-                *values.entry(arguments.get(name).copied().unwrap_or_default()).or_default() += count;
-            }
-            if let (Some(&largest), true) = (values.values().max(), values.len() > 1) {
-                found.push((tool.clone(), name.clone(), largest as f64 / total as f64));
-            }
-        }
-    }
-    found
+    let share = |difference: Difference<'_>| {
+        let counts = || difference.values.iter().map(|(_, count, _)| *count);
+        let (all, largest) = (counts().sum::<usize>(), counts().max().unwrap_or(0));
+        (difference.tool.to_owned(), difference.argument, largest as f64 / all as f64)
+    };
+    differences(keyed, plurality).into_iter().map(share).collect()
 }

@@ -24,22 +24,34 @@
 //! # Ok::<(), tool_runtime::agreement::EpochMixed>(())
 //! ```
 
+mod apart;
 mod bounds;
 mod canonical;
 mod declaration;
+mod deliberation;
 mod epoch;
 mod figures;
+mod probing;
+mod quarantine;
 mod rule;
 mod ruling;
 mod sample;
+mod sampler;
+mod sandbox;
 mod strict;
 
+pub use crate::ledger::{ApartRecord, JudgementKind, RulingRecord};
 pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
 pub use canonical::{CanonicalForm, CanonicalStep};
 pub use declaration::{Determinism, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
+pub use deliberation::{Deliberated, Deliberation, DeliberationError};
 pub use epoch::{Epoch, EpochMixed};
 pub use figures::Figures;
+pub use probing::{ProbeReport, ProbedTool, Probing};
+pub use quarantine::{Quarantine, QuarantinedTool};
 pub use rule::{AgreementGate, OutOfScope};
-pub use ruling::{Judgement, JudgementKind, Rejection, Ruling, RulingReason};
+pub use ruling::{Judgement, Rejection, Ruling, RulingReason};
 pub use sample::{Observed, Plan, PlannedCall, Sample, SampleSet};
+pub use sampler::{SampleRequest, SampledPlan, Sampler, SamplerError};
+pub use sandbox::{Fork, ForkRequest, Sandbox, SandboxError, SandboxRun};
 pub use strict::rule_line;

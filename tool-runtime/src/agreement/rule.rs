@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 
+use super::apart::side_by_side;
 use super::bounds::{AcceptsFrom, Bounds, Estimator, ModeShare};
 use super::canonical::CanonicalForm;
 use super::declaration::{Determinism, PlanTools, Verified};
 use super::figures::{Figures, Keyed, Signal};
-use super::ruling::{Judgement, JudgementKind, Rejection, Ruling, RulingReason};
+use super::ruling::{Judgement, Rejection, Ruling, RulingReason};
 use super::sample::SampleSet;
+use crate::ledger::JudgementKind;
 
 /// What is made of plans with a tool that is non-deterministic by contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,7 +115,12 @@ impl<E: Estimator> AgreementGate<E> {
             RulingReason::ToolSuspect => of_plan.into_iter().filter(|tool| is(tool, Determinism::Declared)).collect(),
             _ => Vec::new(),
         };
-        Ruling { judgement, reason, figures, estimator: E::NAME, steps: self.form.steps().collect(), quarantines }
+        let apart = match (kind, figures.plurality) {
+            (JudgementKind::Accept, _) | (_, None) => Vec::new(),
+            (_, Some(plurality)) => side_by_side(&keyed, plurality, tools),
+        };
+        let steps = self.form.steps().collect();
+        Ruling { judgement, reason, figures, estimator: E::NAME, steps, quarantines, apart }
     }
 }
 

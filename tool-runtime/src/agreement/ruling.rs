@@ -3,29 +3,7 @@ use std::fmt;
 use super::canonical::CanonicalStep;
 use super::declaration::Verified;
 use super::figures::Figures;
-
-/// Accept, reject or defer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum JudgementKind {
-    /// The plurality's plan may be proposed.
-    Accept,
-    /// No plan stands out, and the tools are not the cause.
-    Reject,
-    /// It can't be said. Sample again, or ask somebody.
-    Defer,
-}
-
-impl JudgementKind {
-    /// Its name in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            JudgementKind::Accept => "accept",
-            JudgementKind::Reject => "reject",
-            JudgementKind::Defer => "defer",
-        }
-    }
-}
+use crate::ledger::{ApartRecord, JudgementKind, RulingParts, RulingRecord, Share};
 
 /// What a gate makes of samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +107,7 @@ pub struct Ruling {
     pub(super) estimator: &'static str,
     pub(super) steps: Vec<CanonicalStep>,
     pub(super) quarantines: Vec<String>,
+    pub(super) apart: Vec<ApartRecord>,
 }
 
 impl Ruling {
@@ -159,6 +138,26 @@ impl Ruling {
     /// The estimator's name.
     pub fn estimator(&self) -> &'static str {
         self.estimator
+    }
+
+    /// What the samples differ in, with the values side by side and without secrets. Empty for what is accepted.
+    pub fn apart(&self) -> &[ApartRecord] {
+        &self.apart
+    }
+
+    /// As verdicts have it, after so many rounds of sampling.
+    pub fn record(&self, rounds: usize) -> RulingRecord {
+        RulingRecord(RulingParts {
+            kind: self.kind(),
+            reason: self.reason.as_str().to_owned(),
+            samples: self.figures.samples,
+            rounds,
+            estimator: self.estimator.to_owned(),
+            arguments: Share(self.figures.argument_agreement),
+            results: self.figures.result_agreement.map(Share),
+            steps: self.steps.iter().map(ToString::to_string).collect(),
+            apart: self.apart.clone(),
+        })
     }
 
     /// The steps of canonical form that were taken, in order.

@@ -4,7 +4,8 @@ use super::bounds::{Bounds, Estimator as _, ModeShare};
 use super::canonical::{Numbers, of_text};
 use super::figures::{group, is_empty, members};
 use super::rule::{Case, ResultSide};
-use super::ruling::{JudgementKind, RulingReason};
+use super::ruling::RulingReason;
+use crate::ledger::JudgementKind;
 use crate::schema::json::{Cursor, Fault, Token, write_f64};
 
 /// How deeply a line may nest.

@@ -29,6 +29,8 @@ pub enum Code {
     Unanswered,
     /// A rule or a guard forbids the call.
     Denied,
+    /// It is from one of several sampled plans, and no plan stands out.
+    PlanRejected,
     /// A person said no.
     Rejected,
     /// A person had to be asked and nobody could be.
@@ -64,7 +66,7 @@ pub enum Code {
 
 impl Code {
     /// Every code there is.
-    pub(crate) const ALL: [Code; 25] = [
+    pub(crate) const ALL: [Code; 26] = [
         Code::Ok,
         Code::UnknownTool,
         Code::NotLoaded,
@@ -75,6 +77,7 @@ impl Code {
         Code::ConditionNotMet,
         Code::Unanswered,
         Code::Denied,
+        Code::PlanRejected,
         Code::Rejected,
         Code::ApprovalUnavailable,
         Code::ApprovalExpired,
@@ -105,6 +108,7 @@ impl Code {
             Code::ConditionNotMet => "condition_not_met",
             Code::Unanswered => "unanswered",
             Code::Denied => "denied",
+            Code::PlanRejected => "plan_rejected",
             Code::Rejected => "rejected",
             Code::ApprovalUnavailable => "approval_unavailable",
             Code::ApprovalExpired => "approval_expired",

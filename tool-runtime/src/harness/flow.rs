@@ -100,7 +100,10 @@ impl Parts {
             proposed = proposed.placed(place);
         }
         flight.resolved(proposed.tool());
-        let checked = proposed.accept()?.check_by(&self.checklist, list).await;
+        let mut checked = proposed.accept()?.check_by(&self.checklist, list).await;
+        if is_proposed && self.plan.is_some() {
+            checked = checked.ruled(self.plan.clone());
+        }
         if let Some(repeats) = self.repeats.as_ref().filter(|_| is_proposed) {
             let (tool, canonical) = checked.said();
             if let Some(aside) = repeats.note(tool, canonical, || checked.redacted()) {

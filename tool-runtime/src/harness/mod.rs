@@ -1,6 +1,7 @@
 //! The stages put together.
 
 mod flow;
+mod plans;
 mod repeats;
 mod resume;
 mod sub_calls;
@@ -11,6 +12,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use plans::PlansRun;
 pub use repeats::{Repeats, RepeatsError};
 use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
@@ -20,7 +22,7 @@ use crate::checklist::Checklist;
 use crate::events::{Observer, Observers};
 use crate::execute::Layer;
 use crate::gate::{Approver, Grants, Guard, Policy};
-use crate::ledger::{Ledger, MemoryLedger};
+use crate::ledger::{Ledger, MemoryLedger, RulingRecord};
 use crate::path::settle::DEFAULT_RESULT_CAP;
 use crate::path::{Execution, Loaded, Review, Settled};
 use crate::registry::Registry;
@@ -55,6 +57,8 @@ struct Parts {
     patience: Option<Duration>,
     runs_unrecorded: bool,
     room: NonZeroUsize,
+    /// What was ruled of the plan that all calls of a turn are from.
+    plan: Option<Arc<RulingRecord>>,
 }
 
 /// How long a call waits for an answer from elsewhere, unless the host says otherwise.
@@ -85,6 +89,7 @@ impl Harness {
             runs_unrecorded: false,
             observers: Observers::default(),
             room: DEFAULT_ROOM,
+            plan: None,
         }))
     }
 

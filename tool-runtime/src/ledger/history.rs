@@ -9,6 +9,7 @@ use crate::gate::{Answer, QuestionId, Signer};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     cases: Vec<CaseHistory>,
+    declarations: Vec<Stored>,
     pub(super) leases: Leases,
     pub(super) now: Option<SystemTime>,
 }
@@ -53,7 +54,12 @@ impl History {
     pub fn of(entries: impl IntoIterator<Item = Stored>) -> Self {
         let mut places = HashMap::new();
         let mut cases: Vec<CaseHistory> = Vec::new();
+        let mut declarations = Vec::new();
         for entry in entries {
+            if entry.kind() == StoredKind::Declaration {
+                declarations.push(entry);
+                continue;
+            }
             let case = entry.case();
             let place = *places.entry(case).or_insert_with(|| {
                 cases.push(CaseHistory { case, entries: Vec::new() });
@@ -61,7 +67,7 @@ impl History {
             });
             cases[place].entries.push(entry);
         }
-        History { cases, leases: Leases::OneWriter, now: None }
+        History { cases, declarations, leases: Leases::OneWriter, now: None }
     }
 
     /// As several hosts share it: when it was read, by a clock that is the same for all of them, and
@@ -82,6 +88,11 @@ impl History {
     /// The calls, in the order of their first entries.
     pub fn cases(&self) -> &[CaseHistory] {
         &self.cases
+    }
+
+    /// What was said of tools' declarations, oldest first: see [`Query::declarations`].
+    pub fn declarations(&self) -> &[Stored] {
+        &self.declarations
     }
 
     /// The time at which it was read, by the ledger's clock, if it has one of its own.
@@ -229,7 +240,9 @@ impl CaseHistory {
         let mut end = None;
         for entry in &self.entries {
             state = match (entry.kind(), state) {
-                (_, CaseState::Ended(_)) | (StoredKind::LateEnd | StoredKind::Asked, _) => state,
+                (_, CaseState::Ended(_)) | (StoredKind::LateEnd | StoredKind::Asked | StoredKind::Declaration, _) => {
+                    state
+                }
                 (StoredKind::Answered, CaseState::Waiting) if entry.answer() != Some(Answer::Later) => {
                     CaseState::Answered
                 }
@@ -263,6 +276,7 @@ pub struct Query {
     pub(super) question: Option<QuestionId>,
     pub(super) tool: Option<String>,
     pub(super) unfinished: bool,
+    pub(super) declarations: bool,
     pub(super) newest: Option<usize>,
 }
 
@@ -275,6 +289,11 @@ impl Query {
     /// Those that have no end yet: what repairs and approvers look at.
     pub fn unfinished() -> Self {
         Query { unfinished: true, ..Query::default() }
+    }
+
+    /// No calls, but what was said of tools' declarations.
+    pub fn declarations() -> Self {
+        Query { declarations: true, ..Query::default() }
     }
 
     /// Those of a conversation.
@@ -323,6 +342,10 @@ impl Query {
 
     /// Leaves what is asked for.
     pub(super) fn of(&self, mut history: History) -> History {
+        match self.declarations {
+            true => history.cases.clear(),
+            false => history.declarations.clear(),
+        }
         history.cases.retain(|case| self.takes(case));
         if let Some(newest) = self.newest {
             history.cases.drain(..history.cases.len().saturating_sub(newest));

@@ -2,6 +2,7 @@
 
 mod asked;
 mod binding;
+mod declaration;
 mod file;
 mod history;
 mod key;
@@ -9,6 +10,7 @@ mod memory;
 mod provider;
 mod record;
 mod repair;
+mod ruled;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
 mod stored;
@@ -20,6 +22,7 @@ use std::fmt;
 pub use asked::{AnsweredRecord, AskedRecord};
 pub use binding::Binding;
 pub(crate) use binding::Bound;
+pub use declaration::{DeclarationRecord, Standing};
 pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};
@@ -28,6 +31,8 @@ pub use provider::ProviderReport;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
 pub(crate) use record::{RecordParts, VerdictParts};
 pub use repair::Repaired;
+pub use ruled::{ApartRecord, JudgementKind, RulingRecord};
+pub(crate) use ruled::{RulingParts, Share};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use sql::{SqlLedger, SqlOptions, Survives};
 pub use stored::{Owner, Stored, StoredError, StoredKind};

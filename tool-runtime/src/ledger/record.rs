@@ -5,7 +5,9 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::LedgerError;
 use super::asked::{AnsweredRecord, AskedRecord};
+use super::declaration::DeclarationRecord;
 use super::repair::Repaired;
+use super::ruled::RulingRecord;
 use crate::call::{CallId, CaseId, Code, Content, Place, Word};
 use crate::checklist::Slot;
 use crate::gate::QuestionId;
@@ -28,10 +30,12 @@ pub enum Entry {
     LateEnd(Arc<LateEnd>),
     /// What can be said of a call whose host stopped before its end.
     Repaired(Arc<Repaired>),
+    /// A tool's declaration went into quarantine, or came out of it. About no call.
+    Declaration(Arc<DeclarationRecord>),
 }
 
 impl Entry {
-    /// The call that it is about.
+    /// The call that it is about; of a declaration, a case of its own.
     pub fn case(&self) -> CaseId {
         match self {
             Entry::Asked(asked) => asked.case(),
@@ -40,6 +44,7 @@ impl Entry {
             Entry::End(record) => record.case(),
             Entry::LateEnd(late) => late.case(),
             Entry::Repaired(repaired) => repaired.case(),
+            Entry::Declaration(declaration) => declaration.case(),
         }
     }
 
@@ -62,6 +67,7 @@ impl Serialize for Entry {
             Entry::End(record) => record.serialize(serializer),
             Entry::LateEnd(late) => late.serialize(serializer),
             Entry::Repaired(repaired) => repaired.serialize(serializer),
+            Entry::Declaration(declaration) => declaration.serialize(serializer),
         }
     }
 }
@@ -168,6 +174,8 @@ pub(crate) struct VerdictParts {
     pub(crate) repeatable: bool,
     /// Of a call that waits: until when it does.
     pub(crate) expires: Option<SystemTime>,
+    /// Of a call from one of several sampled plans.
+    pub(crate) plan: Option<Arc<RulingRecord>>,
 }
 
 impl Verdict {
@@ -241,6 +249,11 @@ impl Verdict {
         self.0.list.as_ref()
     }
 
+    /// What was ruled of the sampled plans that the call is from. `None` if it was proposed alone.
+    pub fn plan(&self) -> Option<&RulingRecord> {
+        self.0.plan.as_deref()
+    }
+
     /// Every line of the checklist that was about the call, and what came of it.
     pub fn slots(&self) -> &[Slot] {
         &self.0.slots
@@ -250,7 +263,7 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 16)?;
+        let mut fields = serializer.serialize_struct("Verdict", 17)?;
         fields.serialize_field("entry", "verdict")?;
         parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
@@ -279,6 +292,10 @@ impl Serialize for Verdict {
         match parts.repeatable {
             true => fields.serialize_field("repeatable", &true)?,
             false => fields.skip_field("repeatable")?,
+        }
+        match &parts.plan {
+            Some(plan) => fields.serialize_field("plan", &**plan)?,
+            None => fields.skip_field("plan")?,
         }
         match parts.expires {
             Some(expires) => fields.serialize_field("expires_us", &to_micros(expires))?,

@@ -3,7 +3,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::binding::Binding;
+use super::declaration::Standing;
 use super::record::from_micros;
+use super::ruled::RulingRecord;
 use crate::call::{Block, CallId, CaseId, Code, Content};
 use crate::gate::{Answer, QuestionId, Signer};
 use crate::schema::Digest;
@@ -42,6 +44,8 @@ pub enum StoredKind {
     LateEnd,
     /// What was found out after the host had stopped.
     Repaired,
+    /// A tool's declaration went into quarantine, or came out of it. About no call.
+    Declaration,
 }
 
 /// Which host wrote an entry, and which of its starts.
@@ -103,10 +107,16 @@ impl Stored {
             Some("end") => StoredKind::End,
             Some("late_end") => StoredKind::LateEnd,
             Some("repaired") => StoredKind::Repaired,
+            Some("declaration") => StoredKind::Declaration,
             _ => return Err(StoredError("it is of no known kind")),
         };
         let case = word("case").and_then(|case| case.parse().ok()).ok_or(StoredError("it has no `case`"))?;
-        let call_id = word("call_id").map(CallId::from).ok_or(StoredError("it has no `call_id`"))?;
+        let call_id = match (word("call_id"), kind) {
+            (Some(call_id), _) => CallId::from(call_id),
+            // It is about no call.
+            (None, StoredKind::Declaration) => CallId::from(""),
+            (None, _) => return Err(StoredError("it has no `call_id`")),
+        };
         let verdict_is_known = match (kind, word("verdict")) {
             (StoredKind::Verdict, Some(word)) => word == "cleared" || word.parse::<Code>().is_ok(),
             (StoredKind::Verdict, None) => false,
@@ -220,12 +230,27 @@ impl Stored {
         self.word("question").map(QuestionId::from)
     }
 
+    /// Of a verdict: what was ruled of the sampled plans that the call is from.
+    pub fn plan(&self) -> Option<RulingRecord> {
+        RulingRecord::read(self.0.json.get("plan")?)
+    }
+
+    /// Of a declaration: whether it is in quarantine.
+    pub fn standing(&self) -> Option<Standing> {
+        Standing::read(self.word("standing")?)
+    }
+
+    /// Of a declaration: why.
+    pub fn why(&self) -> Option<&str> {
+        self.word("why")
+    }
+
     /// Of an answer: what was said. `None`: the question was withdrawn.
     pub fn answer(&self) -> Option<Answer> {
         self.word("answer")?.parse().ok()
     }
 
-    /// Of an answer: who said so.
+    /// Of an answer, and of a declaration: who said so.
     pub fn signer(&self) -> Option<Signer> {
         Some(Signer::new(self.word("by")?, self.word("channel")?))
     }

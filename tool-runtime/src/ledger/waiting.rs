@@ -320,7 +320,7 @@ impl Desk {
                 self.asked.remove(&case);
                 self.waiting.remove(&case);
             }
-            StoredKind::LateEnd => {}
+            StoredKind::LateEnd | StoredKind::Declaration => {}
         }
     }
 

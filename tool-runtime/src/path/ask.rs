@@ -398,6 +398,7 @@ fn reasons(state: &State) -> Vec<String> {
         }
     }
     reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
+    reasons.extend(state.unsettled_plan());
     state.without_secrets(&mut reasons);
     reasons
 }

@@ -7,6 +7,7 @@ use super::state::State;
 use crate::call::CallId;
 use crate::checklist::{Party, Unknown};
 use crate::gate::{Grants, Guard, Policy, judge};
+use crate::ledger::RulingRecord;
 
 /// Can the user fill it, when asked?
 pub(super) fn is_blank(unknown: &Unknown) -> bool {
@@ -65,12 +66,18 @@ impl Decided {
     pub fn has_to_ask(&self) -> bool {
         let state = &self.0;
         let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
-        let by_list = !state.agree().is_empty() || !state.unknowns().is_empty();
-        state.ruling.denied.is_empty() && (by_policy || by_list)
+        let besides = state.has_to_agree() || !state.unknowns().is_empty();
+        state.ruling.denied.is_empty() && state.rejected_plan().is_none() && (by_policy || besides)
     }
 }
 
 impl Checked {
+    /// The call is from one of several sampled plans, of which this was ruled.
+    pub(crate) fn ruled(mut self, plan: Option<Arc<RulingRecord>>) -> Self {
+        self.0.plan = plan;
+        self
+    }
+
     /// The turn was cancelled: nobody judges the call, and it won't run. It is recorded like any other.
     pub fn cancelled(self) -> Decided {
         Decided(self.0).cancelled()

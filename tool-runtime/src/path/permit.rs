@@ -5,7 +5,7 @@ use super::record::Recorded;
 use super::state::{Approval, State};
 use crate::call::Code;
 use crate::checklist::{Party, Unknown};
-use crate::ledger::VerdictKind;
+use crate::ledger::{RulingRecord, VerdictKind};
 use crate::tool::{Access, HostTool};
 
 /// The right to run one recorded, cleared verdict once.
@@ -92,9 +92,21 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
         Code::Rejected => format!(
             "A person was asked about this call of `{tool}` and said no; it did not run. Don't repeat it unasked."
         ),
+        Code::PlanRejected => {
+            let plan = state.rejected_plan();
+            let apart: Vec<String> =
+                plan.map(|plan| plan.of(tool).map(ToString::to_string).collect()).unwrap_or_default();
+            let apart = if apart.is_empty() { String::new() } else { format!(": {}", apart.join("; ")) };
+            format!(
+                "`{tool}` did not run: {} drafts of this call were compared, and they don't agree{apart}. Look up what you aren't sure of, or ask for it; don't guess.",
+                plan.map_or(0, RulingRecord::samples)
+            )
+        }
         Code::ApprovalUnavailable => {
             let asked = state.ruling.asked.iter().map(|reason| &**reason);
-            let why: Vec<&str> = asked.chain(state.agree().iter().map(|agree| agree.words.as_str())).collect();
+            let plan = state.unsettled_plan();
+            let agree = state.agree().iter().map(|agree| agree.words.as_str());
+            let why: Vec<&str> = asked.chain(agree).chain(plan.as_deref()).collect();
             let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
             let taken = match state.approval {
                 Approval::Unavailable => ": nobody answered",

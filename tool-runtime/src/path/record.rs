@@ -140,6 +140,7 @@ fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc
         slots,
         repeatable: hints.read_only || hints.idempotent,
         expires: state.expires.filter(|_| kind == VerdictKind::Blocked(Code::ApprovalPending)),
+        plan: state.plan.clone(),
     }))
 }
 
@@ -182,6 +183,7 @@ fn reasons(state: &State) -> Vec<String> {
     let mut reasons: Vec<String> = ruling.denied.iter().chain(&ruling.asked).map(ToString::to_string).collect();
     reasons.extend(state.unmet().iter().cloned());
     reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
+    reasons.extend(state.unsettled_plan());
     reasons.extend(state.grant.as_ref().map(|grant| grant.reason()));
     if let Approval::Void(why) = state.approval {
         reasons.push(format!("the approval is void: {why}"));
@@ -253,10 +255,13 @@ pub(super) fn is_cleared(state: &State) -> bool {
     kind(state) == VerdictKind::Cleared
 }
 
-/// Deny, then what doesn't hold, then that it was cancelled, then what is unknown, then what a person said.
+/// Deny, then a plan that was rejected, then what doesn't hold, then that it was cancelled, then what is unknown, then what a person said.
 fn kind(state: &State) -> VerdictKind {
     if !state.ruling.denied.is_empty() {
         return VerdictKind::Blocked(Code::Denied);
+    }
+    if state.rejected_plan().is_some() {
+        return VerdictKind::Blocked(Code::PlanRejected);
     }
     if !state.unmet().is_empty() {
         return VerdictKind::Blocked(Code::ConditionNotMet);
@@ -276,7 +281,7 @@ fn kind(state: &State) -> VerdictKind {
         Approval::NotAsked | Approval::Unavailable | Approval::Forbidden | Approval::Given(_) => {}
     }
     let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
-    if !by_policy && state.agree().is_empty() {
+    if !by_policy && !state.has_to_agree() {
         return VerdictKind::Cleared;
     }
     match state.approval {

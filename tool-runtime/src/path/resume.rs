@@ -33,6 +33,7 @@ impl Decided {
     pub(crate) fn answered(self, claimed: &Claimed, key: &LedgerKey, grants: &Grants, now: SystemTime) -> Self {
         let Decided(mut state) = self;
         state.revision = claimed.verdict().revision().unwrap_or(state.revision);
+        state.plan = claimed.verdict().plan().map(Arc::new);
         state.question = claimed.asked().question();
         state.approval = comes_to(&state, claimed, key, now);
         // What is denied now is not granted for later.

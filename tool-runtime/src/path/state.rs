@@ -7,7 +7,7 @@ use crate::call::{Place, ToolCall};
 use crate::checklist::examine::{Agree, Examined, Filled, Findings};
 use crate::checklist::{SlotState, Snapshot, Unknown};
 use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
-use crate::ledger::Verdict;
+use crate::ledger::{JudgementKind, RulingRecord, Verdict};
 use crate::schema::{JsonPath, REDACTED};
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
@@ -29,6 +29,8 @@ pub(crate) struct State {
     pub(super) revision: u32,
     /// From `check` on. `None` if nothing is asked for.
     pub(super) listed: Option<Box<Listed>>,
+    /// Of a call from one of several sampled plans: what was ruled of them.
+    pub(super) plan: Option<Arc<RulingRecord>>,
     /// From `decide` on.
     pub(super) ruling: Ruling,
     pub(super) approval: Approval,
@@ -95,6 +97,7 @@ impl State {
             args: None,
             revision: 1,
             listed: None,
+            plan: None,
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
             refused_before: None,
@@ -129,6 +132,22 @@ impl State {
     /// What the checklist wants somebody to agree to.
     pub(super) fn agree(&self) -> &[Agree] {
         self.blocking().map_or(&[], |findings| &findings.agree)
+    }
+
+    /// Sampled plans that settle nothing: why a person is asked, in words.
+    pub(super) fn unsettled_plan(&self) -> Option<String> {
+        let plan = self.plan.as_ref().filter(|plan| plan.kind() == JudgementKind::Defer)?;
+        Some(plan.in_words(self.tool().name()))
+    }
+
+    /// Sampled plans of which none stands out.
+    pub(super) fn rejected_plan(&self) -> Option<&RulingRecord> {
+        self.plan.as_deref().filter(|plan| plan.kind() == JudgementKind::Reject)
+    }
+
+    /// What has to be agreed to besides what the policy asks: no grant spares it.
+    pub(super) fn has_to_agree(&self) -> bool {
+        !self.agree().is_empty() || self.unsettled_plan().is_some()
     }
 
     /// What the checklist wants the user to be told.

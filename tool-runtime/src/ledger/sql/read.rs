@@ -61,6 +61,18 @@ impl SqlLedger {
         let hosts = "SELECT owner, expires FROM tool_hosts".to_owned();
         let hosts = connection.rows(hosts, Vec::new(), &[Column::Text, Column::Integer]).await.map_err(failed)?;
         let leases: Vec<_> = hosts.into_iter().filter_map(host).collect();
+        if query.declarations {
+            let sql = format!("{ENTRY} WHERE kind = 'declaration' ORDER BY seq");
+            let rows = connection.rows(sql, Vec::new(), &ENTRY_COLUMNS).await.map_err(failed)?;
+            let mut all = Vec::with_capacity(rows.len());
+            for row in rows {
+                if let Ok([case, owner, at, body, mac]) = <[Value; 5]>::try_from(row) {
+                    let (case, owner) = (case.into_text().unwrap_or_default(), owner.into_text().unwrap_or_default());
+                    all.push(self.stored(&case, body, mac, at, &owner)?);
+                }
+            }
+            return Ok(query.of(History::of(all)));
+        }
         let (filter, values) = filter(query);
         let calls = format!("{CALL} {filter}");
         let calls = connection.rows(calls, values.clone(), &CALL_COLUMNS).await.map_err(failed)?;

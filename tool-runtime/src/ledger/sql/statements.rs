@@ -144,7 +144,7 @@ macro_rules! statements {
             ),
             erase_forgotten: "DELETE FROM tool_secrets WHERE case_id NOT IN (SELECT case_id FROM tool_calls WHERE state IN ('waiting', 'answered', 'claimed', 'asked'))",
             prune_entries: concat!(
-                "DELETE FROM tool_entries WHERE at < ",
+                "DELETE FROM tool_entries WHERE kind <> 'declaration' AND at < ",
                 $now,
                 " - $1 AND case_id NOT IN (SELECT case_id FROM tool_calls WHERE ended_at IS NULL OR ended_at >= ",
                 $now,

@@ -235,7 +235,7 @@ impl Op {
         !self.erases
             && match &self.entry {
                 Entry::Verdict(verdict) => verdict.kind() != VerdictKind::Blocked(Code::ApprovalPending),
-                Entry::Answered(_) | Entry::LateEnd(_) => true,
+                Entry::Answered(_) | Entry::LateEnd(_) | Entry::Declaration(_) => true,
                 // Only its update is nearly always all. What follows, if it isn't, stands on its own.
                 Entry::End(_) | Entry::Repaired(_) => true,
                 Entry::Asked(_) => false,
@@ -303,6 +303,7 @@ impl Op {
             Entry::LateEnd(late) => {
                 self.write_entry(connection, say, owner(), "late_end", late.conversation(), None).await
             }
+            Entry::Declaration(_) => self.write_entry(connection, say, owner(), "declaration", None, None).await,
         }
     }
 
