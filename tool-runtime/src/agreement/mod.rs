@@ -8,10 +8,13 @@
 //! An accepted plan is a proposal like any other. Agreement is never permission.
 //!
 //! ```
-//! use tool_runtime::agreement::{AgreementGate, Bounds, PlanTools, Epoch, JudgementKind, Sample, SampleSet};
+//! use tool_runtime::agreement::{
+//!     AgreementGate, AgreementWarning, Bounds, Epoch, JudgementKind, PlanTools, Sample, SampleSet,
+//! };
 //!
 //! let gate = AgreementGate::new(Bounds::seed());
 //! assert_eq!(gate.said().to_string(), "of 5: accept from 4, reject never");
+//! assert_eq!(gate.warnings(), [AgreementWarning::NeverRejects { of: 5, from: Some(6) }]);
 //!
 //! let epoch = Epoch::begin();
 //! let mut samples = SampleSet::new(epoch.clone());
@@ -24,16 +27,21 @@
 //! # Ok::<(), tool_runtime::agreement::EpochMixed>(())
 //! ```
 
+mod argument;
 mod bounds;
 mod canonical;
 mod declaration;
 mod epoch;
 mod figures;
+mod key;
+mod references;
 mod rule;
 mod ruling;
 mod sample;
 mod strict;
+mod warning;
 
+pub use argument::{ArgumentForm, Resolution};
 pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
 pub use canonical::{CanonicalForm, CanonicalStep};
 pub use declaration::{Determinism, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
@@ -43,3 +51,4 @@ pub use rule::{AgreementGate, OutOfScope};
 pub use ruling::{Judgement, JudgementKind, Rejection, Ruling, RulingReason};
 pub use sample::{Observed, Plan, PlannedCall, Sample, SampleSet};
 pub use strict::rule_line;
+pub use warning::AgreementWarning;
