@@ -4,12 +4,14 @@
 //! terminal.
 
 pub mod agent;
+pub mod agreement;
 pub mod approvals {
     //! Approvals, and what becomes of them.
 
     pub mod checklist;
     pub mod durable;
 }
+mod dice;
 pub mod gate;
 pub mod grounding;
 pub mod layers;

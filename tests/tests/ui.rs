@@ -31,6 +31,7 @@ fn fail_types() {
     cases.compile_fail("tests/ui/split/fail/*.rs");
     cases.compile_fail("tests/ui/path/fail/*.rs");
     cases.compile_fail("tests/ui/execute/fail/*.rs");
+    cases.compile_fail("tests/ui/agreement/fail/*.rs");
 }
 
 #[test]

@@ -5,47 +5,50 @@ use std::error::Error;
 use std::io::Read;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tool_runtime::{Day, Shape};
 
 /// A conversation of the file.
 #[derive(Deserialize)]
-pub(super) struct Recorded {
-    pub(super) task: u32,
-    pub(super) trial: u32,
-    pub(super) expected_actions: Vec<Expected>,
-    pub(super) messages: Vec<Message>,
+pub(crate) struct Recorded {
+    pub(crate) task: u32,
+    pub(crate) trial: u32,
+    /// 1 if the trial came to what was wanted.
+    pub(crate) reward: f64,
+    pub(crate) expected_actions: Vec<Expected>,
+    pub(crate) messages: Vec<Message>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Expected {
-    pub(super) name: String,
-    pub(super) kwargs: Value,
+pub(crate) struct Expected {
+    pub(crate) name: String,
+    pub(crate) kwargs: Value,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Message {
-    pub(super) role: String,
-    pub(super) content: Option<String>,
+pub(crate) struct Message {
+    pub(crate) role: String,
+    pub(crate) content: Option<String>,
     #[serde(default)]
-    pub(super) tool_calls: Option<Vec<Call>>,
-    pub(super) tool_call_id: Option<String>,
+    pub(crate) tool_calls: Option<Vec<Call>>,
+    pub(crate) tool_call_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) function: Function,
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) function: Function,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Function {
-    pub(super) name: String,
-    pub(super) arguments: String,
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) arguments: String,
 }
 
-/// Reads the conversations, one on each line, compressed by gzip or not.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Recorded>, Box<dyn Error>> {
+/// Reads JSON lines, compressed by gzip or not.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, Box<dyn Error>> {
     let mut text = String::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {
         flate2::read::GzDecoder::new(bytes).read_to_string(&mut text)?;
@@ -59,8 +62,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Recorded>, Box<dyn Error>> {
 }
 
 /// The airline's list: its tools, and the words by which people speak of their arguments.
-pub(super) struct Airline {
-    pub(super) now: Day,
+pub(crate) struct Airline {
+    pub(crate) now: Day,
     tools: BTreeMap<String, Tool>,
     says: BTreeMap<String, Vec<String>>,
     derived: Vec<String>,
@@ -77,7 +80,7 @@ struct Tool {
 }
 
 impl Airline {
-    pub(super) fn new() -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
         #[derive(Deserialize)]
         struct File {
             now: String,
@@ -91,39 +94,44 @@ impl Airline {
         Ok(Airline { now: now.parse()?, tools, says, derived, airports })
     }
 
-    pub(super) fn writes(&self, tool: &str) -> bool {
+    pub(crate) fn writes(&self, tool: &str) -> bool {
         self.tools.get(tool).is_some_and(|tool| tool.writes)
     }
 
-    pub(super) fn is_pure(&self, tool: &str) -> bool {
+    /// Its tools, by name: what each takes, and whether it changes anything.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, &Value, bool)> {
+        self.tools.iter().map(|(name, tool)| (name.as_str(), &tool.schema, tool.writes))
+    }
+
+    pub(crate) fn is_pure(&self, tool: &str) -> bool {
         self.tools.get(tool).is_some_and(|tool| tool.pure)
     }
 
-    pub(super) fn shape(&self, tool: &str, slot: &str) -> Shape {
+    pub(crate) fn shape(&self, tool: &str, slot: &str) -> Shape {
         let schema = self.tools.get(tool).map(|tool| tool.schema.to_string());
         schema.and_then(|schema| Shape::of_schema(&schema, slot)).unwrap_or(Shape::Any)
     }
 
     /// Other words for the values of an argument: the cities of airports.
-    pub(super) fn aliases(&self, slot: &str) -> Vec<(String, String)> {
+    pub(crate) fn aliases(&self, slot: &str) -> Vec<(String, String)> {
         let is_airport = matches!(slot, "/origin" | "/destination");
         let airports = self.airports.iter().filter(|_| is_airport);
         airports.map(|(code, city)| (Value::from(code.as_str()).to_string(), city.clone())).collect()
     }
 
     /// May the value of an argument be computed from others?
-    pub(super) fn is_derived(&self, slot: &str) -> bool {
+    pub(crate) fn is_derived(&self, slot: &str) -> bool {
         self.derived.iter().any(|name| slot.ends_with(&format!("/{name}")))
     }
 
-    pub(super) fn says(&self, slot: &str) -> &[String] {
+    pub(crate) fn says(&self, slot: &str) -> &[String] {
         let name = slot.rsplit('/').next().unwrap_or_default();
         self.says.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 /// The scalars of arguments, each with its JSON Pointer.
-pub(super) fn leaves(arguments: &Value) -> Vec<(String, Value)> {
+pub(crate) fn leaves(arguments: &Value) -> Vec<(String, Value)> {
     fn walk(value: &Value, pointer: String, found: &mut Vec<(String, Value)>) {
         match value {
             Value::Object(members) => {

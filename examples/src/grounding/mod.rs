@@ -1,6 +1,6 @@
 //! Looks for the arguments of recorded calls in what was said before them, and counts what is found.
 
-mod conversations;
+pub(crate) mod conversations;
 mod other_values;
 mod replay;
 
@@ -36,7 +36,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn count(&mut self, is: bool) {
+    pub(crate) fn count(&mut self, is: bool) {
         self.all += 1;
         self.of += usize::from(is);
     }
@@ -117,7 +117,7 @@ fn class(leaf: &Leaf) -> (&'static str, String) {
 /// If the file isn't one of conversations, or the report can't be written.
 pub fn run(bytes: &[u8], siblings: u64, invented: u64, out: &mut impl Write) -> Result<Figures, Box<dyn Error>> {
     let airline = Airline::new()?;
-    let all = conversations::read(bytes)?;
+    let all: Vec<conversations::Recorded> = conversations::read(bytes)?;
     let recorded = replay(&airline, &all, Values::Recorded)?;
     let mut figures = Figures::default();
 

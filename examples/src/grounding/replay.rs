@@ -8,7 +8,8 @@ use tool_runtime::{Ask, Conversation, Lookup, Observation, Shape, Source, Source
 
 use super::Values;
 use super::conversations::{Airline, Call, Recorded, leaves};
-use super::other_values::{Dice, invented, sibling};
+use super::other_values::{invented, sibling};
+use crate::dice::Dice;
 
 /// A value of a call that writes, and what came of looking for it.
 pub(super) struct Leaf {

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tool_runtime::agreement::{
-    AgreementGate, Bounds, Deliberated, Deliberation, DeliberationError, Determinism, JudgementKind, PlanTool, Probing,
-    Quarantine, RulingReason, SampleRequest, SampledPlan, Sampler, SamplerError,
+    AgreementGate, ArgumentForm, Bounds, Deliberated, Deliberation, DeliberationError, Determinism, JudgementKind,
+    PlanTool, Probing, Quarantine, Resolution, RulingReason, SampleRequest, SampledPlan, Sampler, SamplerError,
 };
-use tool_runtime::{BoxFuture, ToolCall};
+use tool_runtime::{BoxFuture, JsonPath, ToolCall};
 
 use super::support::{Copies, FindUserTool, World, by, now, payments, plan, registry};
 
@@ -170,17 +170,14 @@ fn no_two_of_many_drafts_alike_are_rejected_with_proof() {
 
 #[test]
 fn writes_can_ask_for_unanimity_and_reads_not() {
-    let deliberation =
-        by(Copies::default()).of_writes(AgreementGate::new(Bounds::unanimous())).rounds(NonZeroUsize::MIN);
-    is(&judged(&deliberation, payments([1, 1, 1, 1, 2])), JudgementKind::Defer, RulingReason::ArgumentsSplit, 1);
+    let gate = AgreementGate::new(Bounds::seed()).unanimous_writes();
+    let deliberation = Deliberation::new(gate).sandbox(Copies::default());
+    is(&judged(&deliberation, payments([1, 1, 1, 1, 2])), JudgementKind::Defer, RulingReason::WriteNotUnanimous, 1);
     is(&judged(&deliberation, payments([1; 5])), JudgementKind::Accept, RulingReason::Agreed, 1);
     let find = |name: &str| plan("find_user", &format!(r#"{{"name":"{name}"}}"#));
-    let four = || [vec![find("Ann"); 4], vec![find("Bob")]].concat();
     // The fifth result is another, of other arguments.
-    is(&judged(&deliberation, four()), JudgementKind::Accept, RulingReason::Agreed, 1);
-    // One write among reads is a write.
-    let mixed = [vec![find("Ann"); 4], payments([1])].concat();
-    is(&judged(&deliberation, mixed), JudgementKind::Defer, RulingReason::ArgumentsSplit, 1);
+    let four = [vec![find("Ann"); 4], vec![find("Bo")]].concat();
+    is(&judged(&deliberation, four), JudgementKind::Accept, RulingReason::Agreed, 1);
 }
 
 #[test]
@@ -206,11 +203,13 @@ fn calls_without_text_and_with_empty_objects_are_one_plan() {
 #[test]
 fn what_the_host_says_of_a_tool_counts() {
     let host = FindUserTool::host();
-    let lower = |_: &str, value: &str| Some(value.to_lowercase());
+    let lower = |value: &str| Resolution::Resolved(value.to_lowercase());
+    let name = JsonPath::from_pointer("/name").unwrap();
     let find = |name: &str| plan("find_user", &format!(r#"{{"name":"{name}"}}"#));
     let drafts = || vec![find("Ann"), find("ann"), find("ANN"), find("Ann"), find("aNN")];
     is(&judged(&by(Copies::default()), drafts()), JudgementKind::Defer, RulingReason::ArgumentsSplit, 1);
-    let told = by(Copies::default()).tool("find_user", PlanTool::of(&host).canonicalise(lower));
+    let told =
+        by(Copies::default()).tool("find_user", PlanTool::of(&host).argument(name, ArgumentForm::resolved(lower)));
     is(&judged(&told, drafts()), JudgementKind::Accept, RulingReason::Agreed, 1);
     let clock = PlanTool::of(&host).determinism(Determinism::ByContractNot);
     let told = by(Copies::default()).tool("find_user", clock);

@@ -1,11 +1,13 @@
 //! Rulings over plans, with tools, proofs and epochs.
 
+use std::collections::BTreeSet;
+
 use tool_runtime::agreement::{
-    AgreementGate, Bounds, CanonicalForm, CanonicalStep, Determinism, Epoch, EpochMixed, Judgement, JudgementKind,
-    Observed, OutOfScope, PlanTool, PlanTools, PlannedCall, Probe, ProbeFault, ProbeFinding, Ruling, RulingReason,
-    Sample, SampleSet, Verified,
+    AgreementGate, ArgumentForm, Bounds, CanonicalForm, CanonicalStep, Determinism, Epoch, EpochMixed, Judgement,
+    JudgementKind, Observed, OutOfScope, PlanTool, PlanTools, PlannedCall, Probe, ProbeFault, ProbeFinding, Resolution,
+    Ruling, RulingReason, Sample, SampleSet, Verified,
 };
-use tool_runtime::{HostTool, tool};
+use tool_runtime::{DynamicTool, HostTool, JsonPath, tool};
 
 /// Look for something.
 #[tool(host(deterministic))]
@@ -211,20 +213,109 @@ fn a_probe_finds_differences_and_changed_arguments() {
     assert!(Probe::new(&tool, &epoch, "{").is_none());
 }
 
-#[test]
-fn canonicalisers_are_for_single_arguments() {
+/// The sizes of the groups of samples of one tool with these arguments.
+fn groups_of(tool: PlanTool, form: CanonicalForm, arguments: &[&str]) -> Vec<usize> {
     let epoch = Epoch::begin();
-    let tool = PlanTool::of(&FindTool::host())
-        .canonicalise(|name, json| (name == "what" && json == r#""alias""#).then(|| r#""id-7""#.to_owned()));
-    let tools = PlanTools::new().tool("find", tool);
-    let samples = set(
-        &epoch,
-        ["alias", "id-7", "alias", "unknown-1", "unknown-2"].map(|what| finds(&format!(r#"{{"what":"{what}"}}"#))),
-    );
-    let gate = AgreementGate::new(Bounds::seed());
-    assert_eq!(gate.rule(&samples, &tools).figures().groups, [3, 1, 1]);
-    let without = gate.form(CanonicalForm::full().without(CanonicalStep::Declared));
-    assert_eq!(without.rule(&samples, &tools).figures().groups, [2, 1, 1, 1]);
+    let samples = set(&epoch, arguments.iter().map(|arguments| Sample::of([("t", *arguments)])));
+    let ruling = AgreementGate::new(Bounds::seed()).form(form).rule(&samples, &PlanTools::new().tool("t", tool));
+    ruling.figures().groups.clone()
+}
+
+fn at(pointer: &str) -> JsonPath {
+    JsonPath::from_pointer(pointer).unwrap()
+}
+
+#[test]
+fn a_resolver_makes_known_values_one_and_unknown_ones_never() {
+    let resolver = |text: &str| match text {
+        r#""alias""# => Resolution::Resolved(r#" "id-7" "#.to_owned()),
+        r#""broken""# => Resolution::Resolved("{".to_owned()),
+        r#""down""# => Resolution::ResolverFailed,
+        _ => Resolution::Unresolved,
+    };
+    let tool = || PlanTool::of(&FindTool::host()).argument(at("/what"), ArgumentForm::resolved(resolver));
+    let given = ["alias", "id-7", "alias", "unknown-1", "unknown-2", "broken", "down"];
+    let given = given.map(|what| format!(r#"{{"what":"{what}"}}"#));
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let full = CanonicalForm::full();
+    assert_eq!(groups_of(tool(), full, &given), [3, 1, 1, 1, 1]);
+    assert_eq!(groups_of(tool(), full.without(CanonicalStep::Declared), &given), [2, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn paths_and_sets_are_declared_where_no_type_says_so() {
+    let tool = || {
+        PlanTool::unknown()
+            .argument(at("/file"), ArgumentForm::FilePath)
+            .argument(at("/in/*/tags"), ArgumentForm::Unordered)
+            .argument(at("/more/0"), ArgumentForm::FilePath)
+    };
+    let groups = |arguments: &[&str]| groups_of(tool(), CanonicalForm::full(), arguments);
+    let paths = [r#"{"file":"./a/../b.txt"}"#, r#"{"file":"b.txt"}"#, r#"{"file":"B.txt"}"#, r#"{"file":7}"#];
+    assert_eq!(groups(&paths), [2, 1, 1]);
+    let sets = [
+        r#"{"in":[{"tags":["x","y"]},{"tags":[1.0,2]}]}"#,
+        r#"{"in":[{"tags":["y","x","\u0079"]},{"tags":[2,1]}]}"#,
+        // What holds the sets is no set.
+        r#"{"in":[{"tags":[1,2]},{"tags":["x","y"]}]}"#,
+    ];
+    assert_eq!(groups(&sets), [2, 1]);
+    // A step of digits is a place, and the name of a member.
+    assert_eq!(groups(&[r#"{"more":["./a"]}"#, r#"{"more":["a"]}"#]), [2]);
+    assert_eq!(groups(&[r#"{"more":{"0":"./a"}}"#, r#"{"more":{"0":"a"}}"#]), [2]);
+    assert_eq!(groups(&[r#"{"more":["a","./a"]}"#, r#"{"more":["a","a"]}"#]), [1, 1]);
+    // Nothing is declared of what isn't JSON.
+    assert_eq!(groups(&["{", "{"]), [] as [usize; 0]);
+}
+
+/// Label something.
+#[tool(host(deterministic, read_only))]
+fn label(
+    /// With what.
+    tags: BTreeSet<String>,
+    /// In this order.
+    steps: Vec<String>,
+) -> usize {
+    tags.len() + steps.len()
+}
+
+#[test]
+fn sets_are_sets_by_their_type() {
+    let given = [
+        r#"{"tags":["a","b"],"steps":["1","2"]}"#,
+        r#"{"tags":["b","a"],"steps":["1","2"]}"#,
+        r#"{"tags":["a","b"],"steps":["2","1"]}"#,
+    ];
+    let full = CanonicalForm::full();
+    let typed = || PlanTool::of(&LabelTool::host());
+    assert_eq!(groups_of(typed(), full, &given), [2, 1]);
+    assert_eq!(groups_of(typed(), full.without(CanonicalStep::Sets), &given), [1, 1, 1]);
+    assert_eq!(groups_of(typed(), full.without(CanonicalStep::Schema), &given), [1, 1, 1]);
+    // `uniqueItems` alone says nothing of an order.
+    let schema = LabelTool::host().schema().parameters().to_string();
+    assert!(schema.contains("uniqueItems"), "{schema}");
+    let written = DynamicTool::builder("label", "Label something.").parameters(schema).output("true");
+    let written = PlanTool::of(&written.run(|_, _| async { Ok(String::new()) }).unwrap());
+    assert_eq!(groups_of(written.clone(), full, &given), [1, 1, 1]);
+    assert_eq!(groups_of(written.argument(at("/tags"), ArgumentForm::Unordered), full, &given), [2, 1]);
+}
+
+#[test]
+fn arguments_are_accepted_as_for_a_call_that_runs() {
+    let given = [r#"{"what":"x"}"#, r#""{\"what\": \"x\"}""#, r#"{"what":"x","limit":null}"#];
+    let groups = |given: &[&str]| groups_of(PlanTool::of(&FindTool::host()), CanonicalForm::full(), given);
+    assert_eq!(groups(&given), [3]);
+    assert_eq!(groups(&["", "null", "{}"]), [3], "refused alike");
+}
+
+#[test]
+fn steps_that_depend_on_others_are_named_only_with_them() {
+    use CanonicalStep::{Calls, Declared, Keys, Numbers, Schema, Sets};
+    let steps = |form: CanonicalForm| form.steps().collect::<Vec<_>>();
+    let full = CanonicalForm::full();
+    assert_eq!(steps(full), [Schema, Sets, Declared, Keys, Numbers, Calls]);
+    assert_eq!(steps(full.without(Schema)), [Declared, Keys, Numbers, Calls]);
+    assert_eq!(steps(full.without(Keys)), [Calls]);
 }
 
 #[test]

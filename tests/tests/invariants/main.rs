@@ -13,7 +13,7 @@
 //! | 9 | an approval binds the whole set | `inv09_an_approval_binds_the_whole_set`; over files and databases: `ledger` |
 //! | 10 | record first | `inv10_record_first`; the switch: `ledger::failing` |
 //! | 11 | the model reads narrations | `inv11_model_reads_narrations` |
-//! | 12 | never reject on results | with the agreement gate: a later issue |
+//! | 12 | never reject on results | `inv12_never_reject_on_results`; a reject takes proof: trybuild |
 //! | 13 | same input, same bytes | `inv13_same_input_same_bytes` |
 //! | 14 | bad input is data | `inv14_bad_input_is_data`; any bytes at all: `properties` |
 //! | 15 | nobody's build opens the gate | `inv15_nobodys_build_opens_the_gate`, and all others once more with each feature |
@@ -31,6 +31,7 @@ mod inv08_no_answer_is_no_yes;
 mod inv09_an_approval_binds_the_whole_set;
 mod inv10_record_first;
 mod inv11_model_reads_narrations;
+mod inv12_never_reject_on_results;
 mod inv13_same_input_same_bytes;
 mod inv14_bad_input_is_data;
 mod inv15_nobodys_build_opens_the_gate;

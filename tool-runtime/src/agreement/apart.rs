@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::argument::members;
 use super::declaration::PlanTools;
-use super::figures::{Keyed, KeyedPlan, members};
+use super::key::{Keyed, KeyedPlan};
 use crate::ledger::ApartRecord;
 use crate::schema::REDACTED;
 
@@ -19,7 +20,7 @@ pub(super) struct Difference<'k> {
 /// The arguments of the plurality's calls that differ among samples which make the same calls, in the order of calls and
 /// names.
 pub(super) fn differences<'k>(keyed: &'k [Keyed], plurality: usize) -> Vec<Difference<'k>> {
-    let tools = |plan: &'k KeyedPlan| plan.calls.iter().map(|(tool, _)| tool.as_str()).collect::<Vec<_>>();
+    let tools = |plan: &'k KeyedPlan| plan.calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>();
     let Some(chosen) = keyed.get(plurality).and_then(|one| one.plan.as_ref()) else { return Vec::new() };
     let wanted = tools(chosen);
     // Equal plans are read once, and counted.
@@ -35,7 +36,7 @@ pub(super) fn differences<'k>(keyed: &'k [Keyed], plurality: usize) -> Vec<Diffe
         let given: Vec<(BTreeMap<String, &str>, usize, &str)> = alike
             .values()
             .map(|(plan, count)| {
-                let arguments = plan.calls[place].1.as_str();
+                let arguments = plan.calls[place].arguments.as_str();
                 (members(arguments).unwrap_or_default().into_iter().collect(), *count, arguments)
             })
             .collect();

@@ -15,6 +15,12 @@ pub trait Estimator: sealed::Sealed + fmt::Debug + Clone + Copy + Send + Sync + 
     /// Of `n` samples, among which are groups of these sizes. Samples that are in no group agree with nothing. 0 for no
     /// samples.
     fn estimate(groups: &[usize], n: usize) -> f64;
+
+    /// The least that can come of `n` samples if each is something: no two are equal.
+    fn least(n: usize) -> f64;
+
+    /// From how many samples on the least is below a bound. `None` if it never is.
+    fn from_samples(bound: f64) -> Option<usize>;
 }
 
 /// The share of the largest group. Never below 1/N unless nothing could be read, so with 5 samples it can't fall
@@ -38,6 +44,20 @@ impl Estimator for ModeShare {
             _ => 0.0,
         }
     }
+
+    fn least(n: usize) -> f64 {
+        Self::estimate(&[1], n)
+    }
+
+    fn from_samples(bound: f64) -> Option<usize> {
+        // 1/n is below the bound from the first n above 1/bound on; the quotient is rounded, so the estimate decides.
+        let near = (bound > 0.0).then(|| (1.0 / bound).floor())?;
+        if near >= f64::from(u32::MAX) {
+            return None;
+        }
+        let near = near as usize;
+        (near.max(1)..=near + 2).find(|&n| 1.0 / (n as f64) < bound)
+    }
 }
 
 impl Estimator for PairShare {
@@ -51,6 +71,15 @@ impl Estimator for PairShare {
             1 => groups.len() as f64,
             _ => groups.iter().map(|&group| pairs(group)).sum::<f64>() / pairs(n),
         }
+    }
+
+    fn least(n: usize) -> f64 {
+        Self::estimate(&[1], n)
+    }
+
+    fn from_samples(bound: f64) -> Option<usize> {
+        // No two of two are equal, which is nothing at all.
+        (bound > 0.0).then_some(2)
     }
 }
 

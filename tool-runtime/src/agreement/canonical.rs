@@ -16,13 +16,17 @@ pub enum CanonicalStep {
     Schema,
     /// Calls as a multiset: their order doesn't count, their number does.
     Calls,
-    /// What the host declares of single arguments: see [`PlanTool::canonicalise`](super::PlanTool::canonicalise).
+    /// Arguments of a type that is a set, in one order. Of schemas that somebody wrote nobody knows which arrays are: see
+    /// [`ArgumentForm::Unordered`](super::ArgumentForm::Unordered).
+    Sets,
+    /// What the host declares of single arguments: see [`PlanTool::argument`](super::PlanTool::argument).
     Declared,
 }
 
 impl CanonicalStep {
     /// All of them, in the order in which they are taken.
-    pub const ALL: [CanonicalStep; 5] = [Self::Schema, Self::Declared, Self::Keys, Self::Numbers, Self::Calls];
+    pub const ALL: [CanonicalStep; 6] =
+        [Self::Schema, Self::Sets, Self::Declared, Self::Keys, Self::Numbers, Self::Calls];
 
     /// Its name in records.
     pub fn as_str(self) -> &'static str {
@@ -31,6 +35,7 @@ impl CanonicalStep {
             CanonicalStep::Numbers => "numbers",
             CanonicalStep::Schema => "schema",
             CanonicalStep::Calls => "calls",
+            CanonicalStep::Sets => "sets",
             CanonicalStep::Declared => "declared",
         }
     }
@@ -62,9 +67,15 @@ impl CanonicalForm {
         self
     }
 
-    /// Is it taken?
+    /// Is it taken? A step that depends on another isn't without it: sets are known by the schema, and arguments that are
+    /// compared as they were written have nothing else done to them.
     pub fn takes(&self, step: CanonicalStep) -> bool {
-        self.0[step as usize]
+        let needs = match step {
+            CanonicalStep::Keys | CanonicalStep::Calls => None,
+            CanonicalStep::Sets => Some(CanonicalStep::Schema),
+            CanonicalStep::Schema | CanonicalStep::Declared | CanonicalStep::Numbers => Some(CanonicalStep::Keys),
+        };
+        self.0[step as usize] && needs.is_none_or(|needed| self.takes(needed))
     }
 
     /// The steps that are taken, in order.
@@ -209,6 +220,11 @@ pub(super) fn of_text(text: &str, numbers: Numbers, depth: usize) -> Option<Stri
     let mut out = String::with_capacity(text.len());
     write_value(&mut cursor, &mut out, numbers, depth).and_then(|()| cursor.finish()).ok()?;
     Some(out)
+}
+
+/// Equal empty results are no agreement.
+pub(super) fn is_empty(canonical: &str) -> bool {
+    ["null", "\"\"", "[]", "{}"].contains(&canonical)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::argument::ArgumentForm;
 use super::canonical::{Numbers, of_text};
 use super::epoch::Epoch;
 use super::quarantine::Quarantine;
 use super::sample::Observed;
-use crate::schema::{Digest, MAX_DEPTH};
+use crate::schema::{Digest, JsonPath, MAX_DEPTH};
 use crate::tool::HostTool;
 
 /// What is said of a tool's results.
@@ -22,16 +22,13 @@ pub enum Determinism {
     ByContractNot,
 }
 
-/// Canonicalises one argument: gives another text for its JSON text, or `None` to keep it. An id that can't be resolved
-/// is kept, so that two unknown ones stay two.
-type Canonicaliser = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
-
 /// What a gate knows of one tool.
 #[derive(Clone)]
 pub struct PlanTool {
     pub(super) tool: Option<HostTool>,
     pub(super) determinism: Determinism,
-    pub(super) canonicaliser: Option<Canonicaliser>,
+    /// What is declared of arguments.
+    pub(super) forms: Vec<(JsonPath, ArgumentForm)>,
     verified: Option<Verified>,
     quarantined: Option<Moment>,
 }
@@ -40,7 +37,7 @@ impl PlanTool {
     /// A tool of this process, with what its author says of it.
     pub fn of(tool: &HostTool) -> Self {
         let determinism = if tool.hints().deterministic { Determinism::Declared } else { Determinism::Undeclared };
-        PlanTool { tool: Some(tool.clone()), determinism, canonicaliser: None, verified: None, quarantined: None }
+        PlanTool { tool: Some(tool.clone()), determinism, forms: Vec::new(), verified: None, quarantined: None }
     }
 
     /// A tool whose schema nobody knows here: its arguments are compared as JSON. It can't be verified, so plans with it
@@ -49,7 +46,7 @@ impl PlanTool {
         PlanTool {
             tool: None,
             determinism: Determinism::Undeclared,
-            canonicaliser: None,
+            forms: Vec::new(),
             verified: None,
             quarantined: None,
         }
@@ -62,11 +59,11 @@ impl PlanTool {
         self
     }
 
-    /// Canonicalises single arguments at the root: `canonicalise(name, json)` gives another JSON text, or `None`.
-    /// It may read nothing but the sandbox of the samples' epoch.
+    /// Declares the form of one argument, at a path such as [`JsonPath::from_pointer`] reads; the step `*` is every
+    /// element of an array. Several forms of one argument are applied in order.
     #[must_use]
-    pub fn canonicalise(mut self, canonicalise: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.canonicaliser = Some(Arc::new(canonicalise));
+    pub fn argument(mut self, path: JsonPath, form: ArgumentForm) -> Self {
+        self.forms.push((path, form));
         self
     }
 
@@ -91,6 +88,11 @@ impl PlanTool {
         self.verified.as_ref().filter(holds)
     }
 
+    /// Nobody says that it only reads.
+    pub(super) fn may_write(&self) -> bool {
+        !self.tool.as_ref().is_some_and(|tool| tool.hints().read_only)
+    }
+
     /// It returns nothing at all, so that its results can't agree.
     pub(super) fn returns_nothing(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.built().returns_nothing())
@@ -102,6 +104,7 @@ impl fmt::Debug for PlanTool {
         f.debug_struct("PlanTool")
             .field("tool", &self.tool)
             .field("determinism", &self.determinism)
+            .field("forms", &self.forms)
             .field("verified", &self.verified)
             .finish_non_exhaustive()
     }

@@ -33,7 +33,6 @@ type Rule = Arc<dyn Fn(&SampleSet, &PlanTools) -> Ruling + Send + Sync>;
 #[derive(Clone)]
 pub struct Deliberation {
     rule: Rule,
-    of_writes: Option<Rule>,
     samples: usize,
     rounds: NonZeroUsize,
     room: NonZeroUsize,
@@ -65,7 +64,6 @@ impl Deliberation {
         Deliberation {
             samples: gate.said().of,
             rule: Arc::new(move |set, tools| gate.rule(set, tools)),
-            of_writes: None,
             rounds: DEFAULT_ROUNDS,
             room: DEFAULT_ROOM,
             sandbox: None,
@@ -74,15 +72,6 @@ impl Deliberation {
             said: BTreeMap::new(),
             found: Arc::default(),
         }
-    }
-
-    /// Sets another gate for plans of which any calls a tool that isn't read-only, such as one with
-    /// [`Bounds::unanimous`](super::Bounds::unanimous). A tool that nobody knows isn't.
-    #[must_use]
-    pub fn of_writes<E: Estimator>(mut self, gate: AgreementGate<E>) -> Self {
-        self.samples = self.samples.max(gate.said().of);
-        self.of_writes = Some(Arc::new(move |set, tools| gate.rule(set, tools)));
-        self
     }
 
     /// Sets how many plans are drawn in each round.
@@ -283,6 +272,8 @@ impl Next {
             RulingReason::Agreed
             | RulingReason::ArgumentsDisagree
             | RulingReason::NotVerified
+            // A draft that differs stays one, however many agree.
+            | RulingReason::WriteNotUnanimous
             | RulingReason::NoResults
             | RulingReason::OutOfScope => Next::End,
         }
@@ -347,12 +338,7 @@ impl Table<'_> {
                 tracing::error!(target: "tool_runtime", "a sample of another epoch was left out");
             }
         }
-        let writes =
-            self.names().iter().any(|name| !self.registry.get(name).is_some_and(|tool| tool.hints().read_only));
-        match &self.of.of_writes {
-            Some(rule) if writes => rule(&set, &self.tools()),
-            _ => (self.of.rule)(&set, &self.tools()),
-        }
+        (self.of.rule)(&set, &self.tools())
     }
 
     /// The tools that any plan calls.

@@ -8,10 +8,13 @@
 //! An accepted plan is a proposal like any other. Agreement is never permission.
 //!
 //! ```
-//! use tool_runtime::agreement::{AgreementGate, Bounds, PlanTools, Epoch, JudgementKind, Sample, SampleSet};
+//! use tool_runtime::agreement::{
+//!     AgreementGate, AgreementWarning, Bounds, Epoch, JudgementKind, PlanTools, Sample, SampleSet,
+//! };
 //!
 //! let gate = AgreementGate::new(Bounds::seed());
 //! assert_eq!(gate.said().to_string(), "of 5: accept from 4, reject never");
+//! assert_eq!(gate.warnings(), [AgreementWarning::NeverRejects { of: 5, from: Some(6) }]);
 //!
 //! let epoch = Epoch::begin();
 //! let mut samples = SampleSet::new(epoch.clone());
@@ -25,22 +28,27 @@
 //! ```
 
 mod apart;
+mod argument;
 mod bounds;
 mod canonical;
 mod declaration;
 mod deliberation;
 mod epoch;
 mod figures;
+mod key;
 mod probing;
 mod quarantine;
+mod references;
 mod rule;
 mod ruling;
 mod sample;
 mod sampler;
 mod sandbox;
 mod strict;
+mod warning;
 
 pub use crate::ledger::{ApartRecord, JudgementKind, RulingRecord};
+pub use argument::{ArgumentForm, Resolution};
 pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
 pub use canonical::{CanonicalForm, CanonicalStep};
 pub use declaration::{Determinism, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
@@ -55,3 +63,4 @@ pub use sample::{Observed, Plan, PlannedCall, Sample, SampleSet};
 pub use sampler::{SampleRequest, SampledPlan, Sampler, SamplerError};
 pub use sandbox::{Fork, ForkRequest, Sandbox, SandboxError, SandboxRun};
 pub use strict::rule_line;
+pub use warning::AgreementWarning;

@@ -3,10 +3,12 @@ use std::collections::BTreeSet;
 use super::apart::side_by_side;
 use super::bounds::{AcceptsFrom, Bounds, Estimator, ModeShare};
 use super::canonical::CanonicalForm;
-use super::declaration::{Determinism, PlanTools, Verified};
-use super::figures::{Figures, Keyed, Signal};
+use super::declaration::{Determinism, PlanTool, PlanTools, Verified};
+use super::figures::Figures;
+use super::key::{Keyed, Signal};
 use super::ruling::{Judgement, Rejection, Ruling, RulingReason};
 use super::sample::SampleSet;
+use super::warning::AgreementWarning;
 use crate::ledger::JudgementKind;
 
 /// What is made of plans with a tool that is non-deterministic by contract.
@@ -27,6 +29,7 @@ pub struct AgreementGate<E: Estimator = ModeShare> {
     form: CanonicalForm,
     out_of_scope: OutOfScope,
     results_required: bool,
+    unanimous_writes: bool,
 }
 
 impl<E: Estimator> AgreementGate<E> {
@@ -37,6 +40,7 @@ impl<E: Estimator> AgreementGate<E> {
             form: CanonicalForm::full(),
             out_of_scope: OutOfScope::default(),
             results_required: true,
+            unanimous_writes: false,
         }
     }
 
@@ -61,6 +65,19 @@ impl<E: Estimator> AgreementGate<E> {
         self
     }
 
+    /// Accepts a plan with a tool that isn't declared to only read ([`Hints::read_only`](crate::Hints::read_only)) only if all
+    /// samples agree: a majority of three in four for a write was right less often than a coin.
+    #[must_use]
+    pub fn unanimous_writes(mut self) -> Self {
+        self.unanimous_writes = true;
+        self
+    }
+
+    /// What it can't do as it is built, to be shown to whoever configures it.
+    pub fn warnings(&self) -> Vec<AgreementWarning> {
+        AgreementWarning::of(&self.bounds)
+    }
+
     /// The bounds in samples, for the fewest that are judged. Says so if the gate can never reject.
     pub fn said(&self) -> AcceptsFrom {
         self.bounds.said(self.bounds.min_samples)
@@ -71,7 +88,7 @@ impl<E: Estimator> AgreementGate<E> {
         let keyed: Vec<Keyed> = set.samples().iter().map(|one| Keyed::of(one, self.form, tools)).collect();
         let figures = Figures::of::<E>(&keyed);
         let called = |one: &Keyed| -> Vec<String> {
-            one.plan.iter().flat_map(|plan| plan.calls.iter().map(|(tool, _)| tool.clone())).collect()
+            one.plan.iter().flat_map(|plan| plan.calls.iter().map(|call| call.tool.clone())).collect()
         };
         let of_any: BTreeSet<String> = keyed.iter().flat_map(called).collect();
         let of_plan: BTreeSet<String> =
@@ -94,6 +111,7 @@ impl<E: Estimator> AgreementGate<E> {
         } else {
             figures.result_agreement.map_or(ResultSide::Silent, ResultSide::Agreement)
         };
+        let writes = |tool: &String| tools.get(tool).is_none_or(PlanTool::may_write);
         let case = Case {
             samples: figures.samples,
             too_few: figures.samples < self.bounds.min_samples,
@@ -101,6 +119,7 @@ impl<E: Estimator> AgreementGate<E> {
             readable: figures.plurality.is_some(),
             arguments: figures.argument_agreement,
             results,
+            all_have_to_agree: self.unanimous_writes && of_plan.iter().any(writes),
             out_of_scope: of_any.iter().any(|tool| is(tool, Determinism::ByContractNot)).then_some(self.out_of_scope),
             can_reject: rejection.is_some(),
             can_accept: of_plan.iter().all(|tool| proof(tool).is_some()),
@@ -143,6 +162,8 @@ pub(super) struct Case {
     pub(super) readable: bool,
     pub(super) arguments: f64,
     pub(super) results: ResultSide,
+    /// The plurality's plan writes, and that takes all of them.
+    pub(super) all_have_to_agree: bool,
     /// Set if it is.
     pub(super) out_of_scope: Option<OutOfScope>,
     /// Every tool of every sample is verified, and there is one.
@@ -167,7 +188,8 @@ impl Case {
         if !self.readable {
             return (Defer, RulingReason::NoPlan);
         }
-        let arguments_agree = self.arguments >= bounds.argument_accept;
+        let unanimous = self.arguments >= 1.0 || !self.all_have_to_agree;
+        let arguments_agree = self.arguments >= bounds.argument_accept && unanimous;
         if let Some(out_of_scope) = self.out_of_scope {
             return match out_of_scope {
                 OutOfScope::ArgumentsOnly if arguments_agree => (Accept, RulingReason::OutOfScope),
@@ -179,6 +201,9 @@ impl Case {
                 true => (Reject, RulingReason::ArgumentsDisagree),
                 false => (Defer, RulingReason::NotVerified),
             };
+        }
+        if !unanimous && self.arguments >= bounds.argument_accept {
+            return (Defer, RulingReason::WriteNotUnanimous);
         }
         if !arguments_agree {
             return (Defer, RulingReason::ArgumentsSplit);

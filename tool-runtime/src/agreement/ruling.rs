@@ -57,6 +57,8 @@ pub enum RulingReason {
     NotVerified,
     /// The arguments neither agree nor disagree.
     ArgumentsSplit,
+    /// The arguments agree, but not all of them, and the plan writes.
+    WriteNotUnanimous,
     /// The plurality is no plan: nothing of the samples can be read.
     NoPlan,
     /// The calls were not run.
@@ -82,6 +84,7 @@ impl RulingReason {
             RulingReason::EpochMoved => "epoch_moved",
             RulingReason::NotVerified => "not_verified",
             RulingReason::ArgumentsSplit => "arguments_split",
+            RulingReason::WriteNotUnanimous => "write_not_unanimous",
             RulingReason::NoPlan => "no_plan",
             RulingReason::NoResults => "no_results",
             RulingReason::NoResultSignal => "no_result_signal",

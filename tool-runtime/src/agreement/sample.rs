@@ -1,11 +1,13 @@
 use super::epoch::{Epoch, EpochMixed};
+use crate::schema::JsonPath;
 
 /// One call of a plan: a tool's name and the text of its arguments, as a model wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCall {
     pub(super) tool: String,
     pub(super) arguments: String,
-    pub(super) uses: Vec<usize>,
+    /// Which steps it uses, and for which argument.
+    pub(super) uses: Vec<(usize, Option<JsonPath>)>,
 }
 
 impl PlannedCall {
@@ -18,7 +20,15 @@ impl PlannedCall {
     /// doesn't count; which call feeds which does.
     #[must_use]
     pub fn using(mut self, step: usize) -> Self {
-        self.uses.push(step);
+        self.uses.push((step, None));
+        self
+    }
+
+    /// One of its arguments is the result of an earlier call, or a part of it. The argument is left out of the text: a
+    /// model may count steps in its own way, and it isn't missing.
+    #[must_use]
+    pub fn using_for(mut self, argument: JsonPath, step: usize) -> Self {
+        self.uses.push((step, Some(argument)));
         self
     }
 
@@ -47,6 +57,16 @@ pub enum Plan {
     Calls(Vec<PlannedCall>),
     /// Nobody can read it. It agrees with nothing, not even with another one.
     Unparsable,
+}
+
+impl Plan {
+    /// Its calls; none of what nobody can read.
+    pub fn calls(&self) -> &[PlannedCall] {
+        match self {
+            Plan::Calls(calls) => calls,
+            Plan::Unparsable => &[],
+        }
+    }
 }
 
 /// What a sandbox saw of one call.

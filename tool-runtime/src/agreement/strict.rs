@@ -1,8 +1,9 @@
 //! Rulings over lines of JSON, with nothing but JSON: no tools, no sandbox. What the line says of its tool is believed.
 
+use super::argument::{elements, members};
 use super::bounds::{Bounds, Estimator as _, ModeShare};
-use super::canonical::{Numbers, of_text};
-use super::figures::{group, is_empty, members};
+use super::canonical::{Numbers, is_empty, of_text};
+use super::figures::group;
 use super::rule::{Case, ResultSide};
 use super::ruling::RulingReason;
 use crate::ledger::JudgementKind;
@@ -73,8 +74,8 @@ fn judge(line: &str) -> Result<Judged, &'static str> {
         return Err(RulingReason::NotVerified.as_str());
     }
 
-    let samples = elements(root.get("samples").ok_or(OUTSIDE)?)?;
-    let samples = samples.into_iter().map(elements).collect::<Result<Vec<_>, _>>()?;
+    let samples = root.get("samples").and_then(elements).ok_or(OUTSIDE)?;
+    let samples = samples.into_iter().map(elements).collect::<Option<Vec<_>>>().ok_or(OUTSIDE)?;
     let too_few = (samples.len() as f64) < min_samples;
     if strict {
         if too_few {
@@ -122,6 +123,7 @@ fn judge(line: &str) -> Result<Judged, &'static str> {
             Some(share) if strict || signals as f64 >= min_samples => ResultSide::Agreement(share),
             _ => ResultSide::Silent,
         },
+        all_have_to_agree: false,
         out_of_scope: None,
         can_reject,
         // To the letter, full agreement needs no probe.
@@ -165,26 +167,4 @@ impl<'t> Object<'t> {
             },
         }
     }
-}
-
-/// The texts of an array's elements.
-fn elements(text: &str) -> Result<Vec<&str>, &'static str> {
-    let mut cursor = Cursor::new(text);
-    let mut read = || -> Result<Vec<(usize, usize)>, Fault> {
-        if !matches!(cursor.token()?, Token::ArrayStart) {
-            return cursor.fail("expected an array");
-        }
-        let mut found = Vec::new();
-        let mut more = cursor.first_element()?;
-        while more {
-            cursor.skip_space();
-            let start = cursor.offset();
-            cursor.skip_value(DEPTH)?;
-            found.push((start, cursor.offset()));
-            more = cursor.next_element()?;
-        }
-        Ok(found)
-    };
-    let found = read().map_err(|Fault| OUTSIDE)?;
-    found.into_iter().map(|(start, end)| text.get(start..end).ok_or(OUTSIDE)).collect()
 }

@@ -5,7 +5,7 @@ use super::resolve::Proposed;
 use super::state::State;
 use crate::call::{Code, ToolArgsError, ToolCall};
 use crate::gate::Arguments;
-use crate::schema::json::{JsonPath, plain_object, unwrapped};
+use crate::schema::json::{JsonPath, object_of, plain_object, unwrapped};
 use crate::schema::{MAX_TEXT, Problem, Problems, Walked, What, text};
 use crate::tool::{ErasedArgs, HostTool};
 
@@ -138,8 +138,7 @@ fn accept(tool: &HostTool, call: &ToolCall) -> Result<(Walked, Option<String>), 
 
 /// The object that a call's arguments were read as, as the model wrote it.
 pub(super) fn as_given(call: &ToolCall) -> std::borrow::Cow<'_, str> {
-    let text = call.arguments.text().unwrap_or_default();
-    plain_object(text).map_or_else(|| unwrapped(text).into(), Into::into)
+    object_of(call.arguments.text().unwrap_or_default())
 }
 
 /// How much of arguments that nobody could read is kept for the host, in bytes.

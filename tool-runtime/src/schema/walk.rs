@@ -80,12 +80,20 @@ impl Graph {
     /// # Errors
     /// With all problems of the text, at all depths.
     pub(crate) fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
-        let mut walker = Walker::new(self, text, Mode::Canonical);
-        walker.open = open;
+        self.accept_as(text, open, false)
+    }
+
+    /// The same, with the elements of arrays that take no repeats in order, as those of sets have none of their own.
+    pub(crate) fn accept_sets(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        self.accept_as(text, open, true)
+    }
+
+    fn accept_as(&self, text: &str, open: &[JsonPath], sort_sets: bool) -> Result<Walked, Problems> {
+        let mut walker = self.walker(text, open, sort_sets);
         let walked = walker.run(self.root)?;
         if let (true, Some(canonical)) = (walker.unsettled, &walked.text) {
             // The canonical text has to be what it is however often it is read.
-            let again = self.accept_once(canonical, open);
+            let again = self.walker(canonical, open, sort_sets).run(self.root);
             if !again.is_ok_and(|again| again.text.is_none_or(|text| text == *canonical)) {
                 let expected = "a value that fits one form only, once what is left out of it is filled in";
                 return Err(Problems::one(Problem::unexpected(JsonPath::root(), expected, "one that fits several")));
@@ -94,10 +102,11 @@ impl Graph {
         Ok(walked)
     }
 
-    fn accept_once(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+    fn walker<'g, 't>(&'g self, text: &'t str, open: &'g [JsonPath], sort_sets: bool) -> Walker<'g, 't> {
         let mut walker = Walker::new(self, text, Mode::Canonical);
         walker.open = open;
-        walker.run(self.root)
+        walker.sort_sets |= sort_sets;
+        walker
     }
 
     /// Does a text of one node hold a secret?
@@ -206,6 +215,8 @@ struct Walker<'g, 't> {
     problems: Problems,
     members: Vec<Member>,
     open: &'g [JsonPath],
+    /// Arrays that take no repeats are written in order.
+    sort_sets: bool,
     /// The secrets that were replaced.
     secrets: Vec<String>,
     /// The required members that are missing and may be.
@@ -259,6 +270,7 @@ impl<'g, 't> Walker<'g, 't> {
                 members
             },
             open: &[],
+            sort_sets: graph.purpose == Purpose::Output { sort_sets: true },
             secrets: Vec::new(),
             excused: Vec::new(),
             probing: false,
@@ -597,7 +609,7 @@ impl<'g, 't> Walker<'g, 't> {
                     What::unexpected("elements that differ from each other", "one that is there already")
                 });
             }
-            if self.graph.purpose == (Purpose::Output { sort_sets: true }) {
+            if self.sort_sets {
                 self.sort_elements(elements);
             }
         }

@@ -21,6 +21,7 @@ pub(crate) struct Built {
     schema: ToolSchema,
     output_schema: String,
     digest: Digest,
+    origin: Origin,
     input: Enforced,
     output: Enforced,
     /// The body returns nothing at all.
@@ -75,7 +76,10 @@ impl Enforced {
     }
 
     fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
-        let walked = self.graph.accept(text, open)?;
+        self.check_foreign(text, self.graph.accept(text, open)?)
+    }
+
+    fn check_foreign(&self, text: &str, walked: Walked) -> Result<Walked, Problems> {
         if let Some(foreign) = &self.foreign {
             foreign.check(walked.text.as_deref().unwrap_or(text), self.graph.has_secrets())?;
         }
@@ -201,6 +205,7 @@ impl Built {
             output_schema: shown_output.to_string(),
             schema: ToolSchema::new(name, description, shown_parameters, deferred),
             digest,
+            origin,
             input,
             output: enforced_output,
             issues,
@@ -261,6 +266,15 @@ impl Built {
 
     pub(crate) fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
         self.input.accept(text, open)
+    }
+
+    /// As [`accept`](Self::accept), with the elements of sets in order: of types that are sets. Of a schema that
+    /// somebody wrote nobody knows whether an order means something.
+    pub(crate) fn accept_sets(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        match self.origin {
+            Origin::RustType => self.input.check_foreign(text, self.input.graph.accept_sets(text, open)?),
+            Origin::Written => self.accept(text, open),
+        }
     }
 
     pub(crate) fn has_secrets(&self) -> bool {

@@ -1,10 +1,17 @@
 //! Arguments that are an object in quotes, or stand for an empty one.
 
+use std::borrow::Cow;
+
 use super::{Cursor, Token};
 
 /// The text if it is, or seems to be, an object; which nearly every call's is.
 pub(crate) fn plain_object(text: &str) -> Option<&str> {
     text.trim_start_matches([' ', '\n', '\t', '\r']).starts_with('{').then_some(text)
+}
+
+/// The object that a text is, or stands for.
+pub(crate) fn object_of(text: &str) -> Cow<'_, str> {
+    plain_object(text).map_or_else(|| unwrapped(text).into(), Into::into)
 }
 
 /// What stands for an object without being one.
