@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example agreement -- agreement-samples.jsonl.gz --n 5 --draws 20 --seed 1
+//! cargo run --release --example agreement -- --batch
 //! cargo run --release --example agreement -- --airline airline-conversations.jsonl.gz
 //! ```
 //!
@@ -17,7 +18,7 @@ use examples::agreement::{self, Options};
 const HELP: &str = "\
 Draws from recorded answers of models, and rules over what is drawn.
 
-Usage: agreement [FILE] [--n N] [--draws D] [--seed S] [--airline FILE]
+Usage: agreement [FILE] [--n N] [--draws D] [--seed S] [--airline FILE] [--batch]
 
 FILE holds a prompt on each line, as JSON, compressed by gzip or not: its tools, and
 the answers to it.
@@ -28,6 +29,7 @@ Options:
   --seed S        what the draws follow from (1)
   --airline FILE  conversations with an airline, several trials a task: what they write,
                   and which tools give the same twice
+  --batch         a simulated batch, of which three tools are wrongly declared deterministic
   --help          print this
 
 Exit code: 2 if the options or the file are wrong.
@@ -37,6 +39,7 @@ Exit code: 2 if the options or the file are wrong.
 struct Files {
     prompts: Option<String>,
     airline: Option<String>,
+    batch: bool,
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<(Files, Options)>, String> {
@@ -50,13 +53,14 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<(Files,
             "--n" => options.n = size(number(value()?)?)?,
             "--draws" => options.draws = size(number(value()?)?)?,
             "--seed" => options.seed = number(value()?)?,
+            "--batch" => files.batch = true,
             "--airline" => files.airline = Some(value()?),
             option if option.starts_with('-') => return Err(format!("there is no option `{option}`")),
             _ if files.prompts.is_some() => return Err("only one file of prompts is read".to_owned()),
             _ => files.prompts = Some(argument),
         }
     }
-    if files.prompts.is_none() && files.airline.is_none() {
+    if files.prompts.is_none() && files.airline.is_none() && !files.batch {
         return Err("a file is needed".to_owned());
     }
     Ok(Some((files, options)))
@@ -74,6 +78,9 @@ fn run(files: &Files, options: Options) -> Result<(), String> {
     }
     if let Some(file) = &files.airline {
         report(file, &mut |bytes, out| agreement::conversations(bytes, out).map(drop))?;
+    }
+    if files.batch {
+        agreement::batch(options.seed, &mut out).map_err(|error| error.to_string())?;
     }
     out.flush().map_err(|error| error.to_string())
 }

@@ -1,6 +1,7 @@
 //! How often answers of models agree, how often they are right when they do, and what a gate would make of it.
 
 mod airline;
+mod batch;
 mod draws;
 mod import;
 
@@ -10,6 +11,7 @@ use std::io::Write;
 use tool_runtime::agreement::{AcceptsFrom, AgreementGate, Bounds, CanonicalForm, CanonicalStep, JudgementKind};
 
 pub use self::airline::{AirlineFigures, Repeated, conversations};
+pub use self::batch::{BatchFigures, batch};
 use self::draws::{Cases, Judged};
 use crate::grounding::Share;
 use crate::grounding::conversations::read;

@@ -8,7 +8,7 @@ use tool_runtime::agreement::{
     AgreementGate, ArgumentForm, Bounds, Deliberated, Deliberation, DeliberationError, Determinism, JudgementKind,
     PlanTool, Probing, Quarantine, Resolution, RulingReason, SampleRequest, SampledPlan, Sampler, SamplerError,
 };
-use tool_runtime::{BoxFuture, JsonPath, ToolCall};
+use tool_runtime::{BoxFuture, JsonPath, RawArguments, ToolCall};
 
 use super::support::{Copies, FindUserTool, World, by, now, payments, plan, registry};
 
@@ -225,4 +225,12 @@ fn a_sampler_or_a_sandbox_that_fails_or_panics_ends_in_an_error_or_defers() {
     let sandbox = Copies::default();
     sandbox.fails.store(true, Ordering::SeqCst);
     is(&judged(&by(sandbox), payments([1; 5])), JudgementKind::Defer, RulingReason::NoResults, 1);
+}
+
+#[test]
+fn arguments_that_are_no_text_agree_with_nothing() {
+    let bytes = || SampledPlan::calls([ToolCall::new("a", "count", RawArguments::from_bytes([0xff, 0xfe]))]);
+    let found = judged(&by(Copies::default()), vec![bytes(), bytes(), bytes(), bytes(), bytes()]);
+    is(&found, JudgementKind::Defer, RulingReason::NoPlan, 1);
+    assert_eq!(found.ruling().figures().unparsable, 5);
 }

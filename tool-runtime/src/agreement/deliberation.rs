@@ -172,13 +172,18 @@ impl Deliberation {
             return Err(DeliberationError::Sandbox(SandboxError::new("there is none")));
         };
         let epoch = self.epoch().await?;
-        let report = probing.probe(registry, &epoch).await;
+        let report = probing.probe_harder(registry, &epoch, |name| self.copies(name)).await;
         for probed in report.tools() {
             if let Some(tool) = registry.get(probed.name()) {
                 self.learn(tool, probed).await;
             }
         }
         Ok(report)
+    }
+
+    /// What came out differently among samples has to be the same on as many copies before it is believed again.
+    fn copies(&self, name: &str) -> usize {
+        if self.quarantine.holds(name) { self.samples } else { 2 }
     }
 
     /// What a probe has shown.
@@ -376,7 +381,8 @@ impl Table<'_> {
             let Some(tool) = self.registry.get(&name).filter(|tool| tool.hints().deterministic && !is_proved) else {
                 continue;
             };
-            let probed = probing.probe_tool(tool, &self.epoch, &self.arguments(tool)).await;
+            let harder = probing.clone().copies(self.of.copies(&name));
+            let probed = harder.probe_tool(tool, &self.epoch, &self.arguments(tool)).await;
             self.of.learn(tool, &probed).await;
             found_any |= probed.outcome().is_ok();
             self.probed.push(probed);

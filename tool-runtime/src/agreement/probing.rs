@@ -15,7 +15,7 @@ use crate::tool::{Access, HostTool};
 /// Finds out whether tools are as deterministic as they are declared to be: by identical calls on frozen copies of the
 /// state.
 ///
-/// Each tool is called on two copies that are alike, twice on one of them if it only reads, and once with each
+/// Each tool is called on [copies](Self::copies) that are alike, twice on one of them if it only reads, and once with each
 /// [variation](Sandbox::variations) of the sandbox. The canonical bytes of all results have to be the same.
 ///
 /// What this can't find is what never differs within an epoch; that shows when results of samples disagree, and
@@ -24,6 +24,7 @@ use crate::tool::{Access, HostTool};
 pub struct Probing {
     sandbox: Arc<dyn Sandbox>,
     arguments: BTreeMap<String, Vec<String>>,
+    copies: usize,
     room: NonZeroUsize,
 }
 
@@ -33,7 +34,7 @@ const DEFAULT_ROOM: NonZeroUsize = NonZeroUsize::new(4).expect("four is not zero
 impl Probing {
     /// In a sandbox.
     pub fn new(sandbox: impl Sandbox + 'static) -> Self {
-        Probing { sandbox: Arc::new(sandbox), arguments: BTreeMap::new(), room: DEFAULT_ROOM }
+        Probing { sandbox: Arc::new(sandbox), arguments: BTreeMap::new(), copies: 2, room: DEFAULT_ROOM }
     }
 
     /// Adds arguments, as JSON text, with which a tool is called. Without any, it is called with none, if it takes
@@ -45,6 +46,13 @@ impl Probing {
         arguments: impl IntoIterator<Item = A>,
     ) -> Self {
         self.arguments.entry(tool.into()).or_default().extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// On how many copies a call is made that should be alike: 2, unless it is set, and never fewer.
+    #[must_use]
+    pub fn copies(mut self, copies: usize) -> Self {
+        self.copies = copies.max(2);
         self
     }
 
@@ -62,13 +70,23 @@ impl Probing {
     /// Probes all tools of a registry that are declared to be deterministic: what is to be done when a sandbox starts, and
     /// for each epoch.
     pub async fn probe(&self, registry: &Registry, epoch: &Epoch) -> ProbeReport {
-        let begun = Instant::now();
+        self.probe_harder(registry, epoch, |_| self.copies).await
+    }
+
+    /// As [`probe`](Self::probe), with as many copies as each tool calls for.
+    pub(super) async fn probe_harder(
+        &self,
+        registry: &Registry,
+        epoch: &Epoch,
+        copies: impl Fn(&str) -> usize + Sync,
+    ) -> ProbeReport {
+        let (begun, copies) = (Instant::now(), &copies);
         let declared: Vec<HostTool> = registry.iter().filter(|tool| tool.hints().deterministic).cloned().collect();
         let tools = schedule(
             declared,
             self.room,
             |_| Access::Shared(Vec::new()),
-            |tool| async move { self.probe_tool(&tool, epoch, &[]).await },
+            |tool| async move { self.clone().copies(copies(tool.name())).probe_tool(&tool, epoch, &[]).await },
             |probed: ProbedTool| async { probed },
         )
         .await;
@@ -110,11 +128,11 @@ impl Probing {
     ) -> Result<Verified, ProbeFault> {
         let probe = Probe::new(tool, epoch, text).ok_or(ProbeFault::NoArguments)?;
         let mut findings: Vec<ProbeFinding> = Vec::new();
-        let plain = || (None, 1);
         // What only reads gives the same again on the copy that it has read from.
         let again = if tool.hints().read_only { 2 } else { 1 };
         let varied = self.sandbox.variations().into_iter().map(|variation| (Some(variation), 1));
-        for (variation, times) in [plain(), (None, again)].into_iter().chain(varied) {
+        let plain = std::iter::repeat_n((None, 1), self.copies - 1);
+        for (variation, times) in plain.chain([(None, again)]).chain(varied) {
             probed.under.clone_from(&variation);
             let fork = match self.fork(epoch, variation).await {
                 Ok(fork) => fork,

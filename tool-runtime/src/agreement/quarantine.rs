@@ -26,6 +26,8 @@ struct Held {
     definition: Option<Digest>,
     why: String,
     since: Moment,
+    /// The ledger has it.
+    recorded: bool,
 }
 
 /// A tool whose declaration is in quarantine.
@@ -81,6 +83,7 @@ impl Quarantine {
                 definition: entry.definition(),
                 why: entry.why().unwrap_or_default().to_owned(),
                 since: Moment::now(),
+                recorded: true,
             });
         }
         Ok(())
@@ -93,9 +96,26 @@ impl Quarantine {
     /// If the ledger could not keep it: then it won't survive a restart.
     pub async fn hold(&self, tool: &HostTool, why: impl Into<String>) -> Result<(), LedgerError> {
         let (why, definition) = (why.into(), Some(*tool.digest()));
-        let held = Held { definition, why: why.clone(), since: Moment::now() };
-        self.lock().insert(tool.name().to_owned(), held);
-        self.record(DeclarationRecord::new(tool.name(), definition, Standing::Quarantined, why)).await
+        let (name, since) = (tool.name(), Moment::now());
+        let is_recorded = {
+            let mut held = self.lock();
+            let held = held.entry(name.to_owned()).or_insert_with(|| Held {
+                definition,
+                why: why.clone(),
+                since,
+                recorded: false,
+            });
+            held.since = since;
+            held.recorded
+        };
+        if is_recorded {
+            return Ok(());
+        }
+        self.record(DeclarationRecord::new(name, definition, Standing::Quarantined, why)).await?;
+        if let Some(held) = self.lock().get_mut(name) {
+            held.recorded = true;
+        }
+        Ok(())
     }
 
     /// Lets a tool's declaration out, on a probe that was begun after it came in. `false`: it wasn't in, or the proof is of

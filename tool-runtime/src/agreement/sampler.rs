@@ -28,12 +28,9 @@ impl SampledPlan {
 
     /// As it is compared and run in a sandbox.
     pub(super) fn planned(&self) -> Option<Vec<PlannedCall>> {
-        let planned = |call: &ToolCall| {
-            let text = call.arguments.text().unwrap_or_default();
-            // No text at all is no arguments at all.
-            PlannedCall::new(&*call.name, if text.trim().is_empty() { "{}" } else { text })
-        };
-        Some(self.tool_calls()?.iter().map(planned).collect())
+        let planned = |call: &ToolCall| Some(PlannedCall::new(&*call.name, call.arguments.text().ok()?));
+        // A call that isn't even text is nothing that anybody could agree with.
+        self.tool_calls()?.iter().map(planned).collect()
     }
 
     pub(super) fn sample(&self) -> Sample {
