@@ -2,6 +2,7 @@
 
 use super::dialect::{Dialect, Enums, Further, Limits, MOST, Nulls, References};
 use super::names::Rule;
+use super::provider::Search;
 use super::{Fragment, RequestLimits, Target, write_member};
 use crate::schema::json::write_string;
 
@@ -14,7 +15,11 @@ pub(crate) const TARGET: Target = Target {
     open: "[",
     close: "]",
     request: REQUEST,
-    defers: true,
+    search: Some(Search {
+        fragment: r#"{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}"#,
+        name: Some("tool_search_tool_bm25"),
+    }),
+    namespaces: false,
 };
 
 /// Names of tools.

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::exported::Made;
-use super::{Deferral, ExportOptions, ExportedTool, Provider, Strict};
+use super::{Deferral, ExportOptions, ExportedTool, Provider, Strict, write_member};
 use crate::call::{Reported, ToolCall};
+use crate::schema::json::write_string;
 use crate::schema::{DeclaredTool, JsonPath};
 
 /// Tools in the form of one provider, made once, and the way back for their calls.
@@ -57,7 +58,13 @@ impl Export {
 
     /// Begins with options.
     pub fn with(provider: Provider) -> ExportOptions {
-        ExportOptions { provider, strict: Strict::default(), deferral: Deferral::default(), sources: None }
+        ExportOptions {
+            provider,
+            strict: Strict::default(),
+            deferral: Deferral::default(),
+            sources: None,
+            namespaces: Vec::new(),
+        }
     }
 
     /// Whose form it is.
@@ -100,19 +107,38 @@ impl Export {
 
     fn join<'a>(&self, tools: impl Iterator<Item = &'a ExportedTool> + Clone) -> String {
         let target = self.options.provider.target();
-        let fragments = || tools.clone().filter_map(ExportedTool::as_json);
-        if fragments().next().is_none() {
+        let made = || tools.clone().filter_map(|tool| Some((tool, tool.made.as_ref().ok()?)));
+        if made().next().is_none() {
             return "[]".to_owned();
         }
-        let length = fragments().map(|fragment| fragment.len() + 1).sum::<usize>();
-        let mut json = String::with_capacity(length + target.open.len() + target.close.len());
+        let search = target.search.filter(|_| made().any(|(_, made)| made.deferred)).map(|search| search.fragment);
+        let length = made().map(|(_, made)| made.fragment.len() + 1).sum::<usize>();
+        let around = target.open.len() + target.close.len() + search.map_or(0, |search| search.len() + 1);
+        let mut json = String::with_capacity(length + around);
         json.push_str(target.open);
-        for (index, fragment) in fragments().enumerate() {
-            if index > 0 {
-                json.push(',');
+        let mut written: Vec<usize> = Vec::new();
+        for (tool, of_it) in made() {
+            let Some(at) = tool.namespace else {
+                json.extend([&of_it.fragment, ","]);
+                continue;
+            };
+            // All that are in it stand where its first one does.
+            if written.contains(&at) {
+                continue;
             }
-            json.push_str(fragment);
+            written.push(at);
+            let namespace = &self.options.namespaces[at];
+            json.push_str(r#"{"type":"namespace","name":"#);
+            write_string(&mut json, &target.names.spell(namespace.name()));
+            write_member(&mut json, "description", namespace.description());
+            json.push_str(r#","tools":["#);
+            let within = made().filter(|(tool, _)| tool.namespace == Some(at));
+            within.for_each(|(_, made)| json.extend([&made.fragment, ","]));
+            json.pop();
+            json.push_str("]},");
         }
+        json.pop();
+        search.into_iter().for_each(|search| json.extend([",", search]));
         json.push_str(target.close);
         json
     }

@@ -8,6 +8,8 @@ use super::{Fit, Loss, Refusal};
 pub struct ExportedTool {
     pub(super) name: String,
     pub(super) wire_name: String,
+    /// Which of the options' namespaces it is in.
+    pub(super) namespace: Option<usize>,
     pub(super) made: Result<Made, Refusal>,
     pub(super) fell_back: Option<Refusal>,
 }
@@ -29,7 +31,8 @@ impl ExportedTool {
         &self.name
     }
 
-    /// The name by which the provider's model calls it.
+    /// The name by which the provider's model calls it; of a tool in a [namespace](super::Namespace), behind its name
+    /// and a dot.
     pub fn wire_name(&self) -> &str {
         &self.wire_name
     }

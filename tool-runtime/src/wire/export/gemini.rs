@@ -15,7 +15,8 @@ pub(crate) const TARGET: Target = Target {
     open: r#"[{"functionDeclarations":["#,
     close: "]}]",
     request: RequestLimits::NONE,
-    defers: false,
+    search: None,
+    namespaces: false,
 };
 
 /// Names of tools.

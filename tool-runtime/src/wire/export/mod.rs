@@ -54,6 +54,7 @@ mod fit;
 mod gemini;
 mod inverse;
 mod merge;
+mod namespaces;
 mod normalise;
 #[cfg(feature = "ollama")]
 mod ollama;
@@ -71,6 +72,7 @@ pub use check::{Finding, What, check};
 pub use declared::Export;
 pub use exported::ExportedTool;
 pub use fit::{Fit, Loss, Reason, Refusal};
+pub use namespaces::Namespace;
 pub use options::{Deferral, ExportOptions, Strict};
 pub use provider::Provider;
 pub use sources::Sources;

@@ -5,6 +5,8 @@
 
 use super::dialect::{Dialect, Enums, Further, Limits, MOST, Nulls, References};
 use super::names::Rule;
+#[cfg(feature = "openai-responses")]
+use super::provider::Search;
 use super::{Fragment, RequestLimits, Target, write_member};
 use crate::schema::json::write_string;
 
@@ -18,11 +20,18 @@ pub(crate) const CHAT: Target = Target {
     open: "[",
     close: "]",
     request: RequestLimits::NONE,
-    defers: false,
+    search: None,
+    namespaces: false,
 };
 
 #[cfg(feature = "openai-responses")]
-pub(crate) const RESPONSES: Target = Target { shown: "OpenAI Responses", write: write_responses, defers: true, ..CHAT };
+pub(crate) const RESPONSES: Target = Target {
+    shown: "OpenAI Responses",
+    write: write_responses,
+    search: Some(Search { fragment: r#"{"type":"tool_search"}"#, name: None }),
+    namespaces: true,
+    ..CHAT
+};
 
 /// Names of tools.
 const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: false };

@@ -9,7 +9,7 @@ use super::exported::Made;
 use super::inverse::{Inverse, Taken};
 use super::normalise::{Normalised, normalise};
 use super::provider::{Fragment, RequestLimits, Target};
-use super::{Export, ExportedTool, Provider, Reason, Refusal, Sources};
+use super::{Export, ExportedTool, Namespace, Provider, Reason, Refusal, Sources};
 use crate::schema::{DeclaredTool, ToolSchema};
 
 /// Whether a provider constrains the model by the schema, so that it can't write anything else.
@@ -34,7 +34,8 @@ pub enum Deferral {
     /// The host: it declares them once they are loaded, see [`Export::declare`].
     #[default]
     Host,
-    /// The provider, by a search of its own, where it has one: they are declared with `defer_loading`.
+    /// The provider, by a search of its own, where it has one (OpenAI Responses, Anthropic): they are declared with
+    /// `defer_loading`, and the search behind them. What it has found, [`Export::found`] tells.
     Provider,
 }
 
@@ -45,6 +46,7 @@ pub struct ExportOptions {
     pub(super) strict: Strict,
     pub(super) deferral: Deferral,
     pub(super) sources: Option<Sources>,
+    pub(super) namespaces: Vec<Namespace>,
 }
 
 impl ExportOptions {
@@ -98,6 +100,51 @@ impl ExportOptions {
         self
     }
 
+    /// Declares tools in a namespace, where the provider has such (OpenAI Responses), and like all others elsewhere. Its
+    /// search shows a namespace as one as long as none of its tools is loaded; OpenAI advises fewer than ten in each.
+    ///
+    /// A name that begins with the namespace's and a dot goes without that in it. Of the same namespace given twice, the
+    /// tools are in one; of the same tool in two, it is in the first.
+    ///
+    /// ```
+    /// # #[cfg(feature = "openai-responses")]
+    /// # fn example() -> Result<(), tool_runtime::wire::MessageError> {
+    /// use tool_runtime::tool;
+    /// use tool_runtime::wire::export::{Export, Namespace, Provider};
+    /// use tool_runtime::wire::openai_responses;
+    ///
+    /// /// Finds a customer.
+    /// #[tool]
+    /// fn find(
+    ///     /// The customer's name.
+    ///     name: String,
+    /// ) {
+    ///     drop(name);
+    /// }
+    ///
+    /// let crm = Namespace::new("crm", "Customers and their orders.").tools(["find"]);
+    /// let export = Export::with(Provider::OpenAiResponses).namespace(crm).tools([FindTool::schema()]);
+    /// assert!(export.to_json().starts_with(r#"[{"type":"namespace","name":"crm","description":"Customers and"#));
+    ///
+    /// let response = r#"{"output":[{"type":"function_call","call_id":"call_1","namespace":"crm","name":"find",
+    ///     "arguments":"{\"name\":\"Ada\"}"}]}"#;
+    /// let call = openai_responses::calls(response)?.remove(0);
+    /// assert_eq!(call.name(), "crm.find");
+    /// assert_eq!(export.restore(call).name(), "find");
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(feature = "openai-responses")]
+    /// # example().unwrap();
+    /// ```
+    #[must_use]
+    pub fn namespace(mut self, namespace: Namespace) -> Self {
+        match self.namespaces.iter_mut().find(|known| known.name() == namespace.name()) {
+            Some(known) => known.add(namespace),
+            None => self.namespaces.push(namespace),
+        }
+        self
+    }
+
     /// Exports tools, such as all of a registry's, in their order.
     pub fn tools(self, schemas: impl IntoIterator<Item: DeclaredTool>) -> Export {
         let target = self.provider.target();
@@ -107,17 +154,28 @@ impl ExportOptions {
         let mut spent = RequestLimits { tools: 0, optional: 0, unions: 0 };
         for schema in schemas {
             let schema = schema.declared();
-            let wire_name = target.names.spell(schema.name()).into_owned();
+            let all = self.namespaces.iter().enumerate().filter(|_| target.namespaces);
+            let within = all.filter_map(|(at, all)| Some((at, all.names(schema.name(), target.names)?))).next();
+            let (namespace, (own_name, wire_name)) = match within {
+                Some((at, names)) => (Some(at), names),
+                None => {
+                    let name = target.names.spell(schema.name()).into_owned();
+                    (None, (name.clone(), name))
+                }
+            };
             let taken = by_wire.get(&wire_name).map(|&other| tools[other].name.clone());
+            let of_search =
+                target.search.and_then(|search| search.name).filter(|_| self.deferral == Deferral::Provider);
+            let taken = taken.or_else(|| of_search.filter(|name| *name == wire_name).map(str::to_owned));
             let (made, fell_back) = match taken {
                 Some(by) => (Err(Refusal { pointer: String::new(), reason: Reason::NameTaken { by } }), None),
-                None => self.export(target, schema, &wire_name, &mut spent),
+                None => self.export(target, schema, &own_name, &mut spent),
             };
             by_name.entry(schema.name().to_owned()).or_insert(tools.len());
             if made.is_ok() {
                 by_wire.insert(wire_name.clone(), tools.len());
             }
-            tools.push(ExportedTool { name: schema.name().to_owned(), wire_name, made, fell_back });
+            tools.push(ExportedTool { name: schema.name().to_owned(), wire_name, namespace, made, fell_back });
         }
         let renamed = tools.iter().filter(|tool| tool.made.is_ok() && tool.name != tool.wire_name);
         let renamed = renamed.map(|tool| (tool.name.clone(), tool.wire_name.clone())).collect();
@@ -177,7 +235,7 @@ impl ExportOptions {
             description: schema.description(),
             parameters: &normalised.schema,
             strict: dialect.strict,
-            deferred: target.defers && schema.defer() && self.deferral == Deferral::Provider,
+            deferred: target.search.is_some() && schema.defer() && self.deferral == Deferral::Provider,
             json_schema,
         };
         (target.write)(&mut fragment, &written);

@@ -56,7 +56,18 @@ pub(crate) struct Target {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
     pub(crate) request: RequestLimits,
-    pub(crate) defers: bool,
+    /// Its own search for tools whose loading is deferred, where it has one.
+    pub(crate) search: Option<Search>,
+    /// Tools may stand in namespaces.
+    pub(crate) namespaces: bool,
+}
+
+/// A provider's own search, as it is declared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search {
+    pub(crate) fragment: &'static str,
+    /// A name that no other tool may have then.
+    pub(crate) name: Option<&'static str>,
 }
 
 /// What all strict tools of one request may have together.

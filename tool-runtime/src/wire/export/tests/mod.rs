@@ -13,8 +13,8 @@ use super::dialect::Dialect;
 use super::merge::names;
 use super::normalise::{Normalised, normalise};
 use super::{
-    Deferral, Export, Fit, Provider, Reason, Refusal, Sources, Strict, anthropic, gemini, ollama, openai,
-    openai_compatible,
+    Deferral, Export, ExportOptions, Fit, Namespace, Provider, Reason, Refusal, Sources, Strict, anthropic, gemini,
+    ollama, openai, openai_compatible,
 };
 use crate::call::{Reported, ToolCall, ToolResult};
 use crate::schema::json::Json;
