@@ -8,9 +8,9 @@ use async_openai::types::responses::{InputItem, OutputItem, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tool_runtime::wire::export::{Deferral, Export, Provider, Strict};
+use tool_runtime::wire::export::{Deferral, Export, Namespace, Provider, Strict};
 use tool_runtime::wire::{openai_chat, openai_responses};
-use tool_runtime::{AllowAll, Harness, HostTool, Registry, ToolResult};
+use tool_runtime::{AllowAll, DynamicTool, Harness, HostTool, Registry, ToolResult};
 
 use crate::schemas::{all, dynamic};
 use crate::support::parse;
@@ -58,6 +58,23 @@ fn declarations_are_of_their_types() {
         chat.iter().for_each(assert_round::<ChatCompletionTools>);
         each(export(Provider::OpenAiResponses)).iter().for_each(assert_round::<Tool>);
     }
+}
+
+#[test]
+fn namespaces_and_the_search_are_of_their_types() {
+    let tools = all();
+    let names: Vec<&str> = tools.iter().map(HostTool::name).take(9).collect();
+    let export = Export::with(Provider::OpenAiResponses).deferral(Deferral::Provider);
+    let export = export.namespace(Namespace::new("first", "The first ones.").tools(names));
+    let deferred = DynamicTool::builder("deferred", "Is found.").parameters(r#"{"type":"object"}"#).output("true");
+    let deferred = deferred.deferred().run(|_, _| async { Ok("null".to_owned()) }).unwrap();
+    let schemas = tools.iter().chain([&deferred]).map(HostTool::schema);
+    let declared = parse(&export.tools(schemas).to_json());
+    let declared = declared.as_array().unwrap();
+    assert_eq!(declared.len(), tools.len() - 9 + 1 + 1 + 1);
+    declared.iter().for_each(assert_round::<Tool>);
+    assert_eq!(declared[0]["type"], "namespace");
+    assert_eq!(declared[declared.len() - 1]["type"], "tool_search");
 }
 
 #[test]
@@ -123,7 +140,7 @@ fn chat_streams_are_of_their_types() {
 fn items_of_responses_are_of_their_types() {
     let items = json!([
         {"type":"function_call","id":"fc_1","call_id":"call_1","name":"a","arguments":"{\"n\":1}","status":"completed"},
-        {"type":"function_call","id":"fc_2","call_id":"call_2","name":"none","arguments":"","status":"completed"}]);
+        {"type":"function_call","id":"fc_2","call_id":"call_2","namespace":"crm","name":"none","arguments":"","status":"completed"}]);
     let again: Vec<Value> = items.as_array().unwrap().iter().map(round::<OutputItem>).collect();
     let calls = openai_responses::calls(&json!({ "output": items }).to_string()).unwrap();
     assert_eq!(calls.len(), 2);

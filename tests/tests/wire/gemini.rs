@@ -75,14 +75,6 @@ fn an_array_of_responses_is_one() {
 }
 
 #[test]
-fn arguments_that_come_in_parts_are_refused_and_not_guessed() {
-    for call in [r#""name":"a","willContinue":true"#, r#""partialArgs":[{"jsonPath":"$.a","stringValue":"x"}]"#] {
-        let chunk = format!(r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{{call}}}}}]}}}}]}}"#);
-        assert!(calls(&chunk).unwrap_err().to_string().contains("comes in parts"), "{call}");
-    }
-}
-
-#[test]
 fn answers_are_one_content_and_end_with_the_asides() {
     let results = results(&[("1", "aside"), ("2", "fail with image"), ("3", "both")]);
     let messages = messages(&results);

@@ -6,6 +6,7 @@
 mod all;
 mod anthropic;
 mod gemini;
+mod gemini_pieces;
 mod ollama;
 mod openai_chat;
 mod openai_responses;

@@ -114,3 +114,37 @@ fn items_that_come_only_at_the_end_are_not_lost() {
         {"type":"function_call","call_id":"1","name":"a","arguments":"{}"}]}}"#;
     assert_eq!(streamed("openai_responses", &[done]).calls, [ToolCall::new("1", "a", "{}")]);
 }
+
+#[test]
+fn calls_of_tools_in_namespaces_are_known_by_both_names() {
+    let call = |id: u8, namespace: &str, name: &str| {
+        format!(r#"{{"type":"function_call","call_id":"{id}"{namespace},"name":"{name}","arguments":"{{}}"}}"#)
+    };
+    let crm = r#","namespace":"crm""#;
+    // The last two are of tools that are in none: one was deferred by itself.
+    let items = [
+        call(1, crm, "find"),
+        call(2, "", "find"),
+        call(3, r#","namespace":"find""#, "find"),
+        call(4, r#","namespace":"""#, "find"),
+    ];
+    let response = format!(r#"{{"output":[{}]}}"#, items.join(","));
+    let names = |calls: &[ToolCall]| calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&calls(&response).unwrap()), ["crm.find", "find", "find", "find"]);
+    let event = |kind: &str, index: usize, item: &str| {
+        format!(r#"{{"type":"response.output_item.{kind}","output_index":{index},"item":{item}}}"#)
+    };
+    let mut events = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        events.push(event("added", index, &item.replace("{}", "")));
+        events.push(event("done", index, item));
+    }
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let whole = streamed("openai_responses", &events);
+    assert_eq!(whole.calls, calls(&response).unwrap());
+    assert_eq!(whole.history, format!("[{}]", items.join(",")));
+    // One that was cut off keeps its namespace for the history.
+    let cut = streamed("openai_responses", &events[..1]);
+    assert_eq!((names(&cut.calls), truncated(&cut.calls)), (vec!["crm.find".to_owned()], vec![true]));
+    assert_eq!(names(&calls(&cut.history).unwrap()), ["crm.find"]);
+}

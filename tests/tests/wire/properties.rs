@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngSeed};
 use crate::support::{ALL, Called, Said, quoted};
 
 /// As in the tests `properties`: the same cases each time, or so many new ones.
-fn config(cases: u32) -> Config {
+pub(crate) fn config(cases: u32) -> Config {
     let default = Config::default();
     let search = std::env::var_os("PROPTEST_CASES").is_some();
     Config {
@@ -42,7 +42,7 @@ fn json() -> impl Strategy<Value = String> {
 
 /// Names that formats have, so that what is read by them is met; and others, also twice.
 fn key() -> impl Strategy<Value = String> {
-    const KEYS: [&str; 35] = [
+    const KEYS: [&str; 41] = [
         "choices",
         "message",
         "delta",
@@ -71,6 +71,12 @@ fn key() -> impl Strategy<Value = String> {
         "parts",
         "functionCall",
         "args",
+        "partialArgs",
+        "willContinue",
+        "jsonPath",
+        "stringValue",
+        "numberValue",
+        "namespace",
         "promptFeedback",
         "error",
         "done_reason",
@@ -131,7 +137,7 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 /// In pieces of these lengths, over and over.
-fn pieces(text: &str, lengths: &[usize]) -> Vec<String> {
+pub(crate) fn pieces(text: &str, lengths: &[usize]) -> Vec<String> {
     let mut rest: Vec<char> = text.chars().collect();
     let mut lengths = lengths.iter().cycle();
     let mut pieces = Vec::new();

@@ -10,12 +10,13 @@
 //! # Ok::<(), gemini::MessageError>(())
 //! ```
 
+mod pieces;
 mod stream;
 
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, given, images, mended, object, parts_of, reported, text_beside};
+use super::common::{Fail, Value, given, images, mended, object, parts_of, reported, text_beside};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;
 pub use stream::Stream;
@@ -28,8 +29,8 @@ const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 /// The calls of a model's turn, in order: from a whole response, of which the first candidate counts, or from its
 /// `content`. An array of responses, as `streamGenerateContent` gives without `alt=sse`, is one response.
 ///
-/// A call is a `functionCall`. Its arguments reach the call as they were sent, and it gets an
-/// [identifier](super) if it has none. If the turn was stopped before its end (`MAX_TOKENS`, and every `finishReason`
+/// A call is a `functionCall`. Its arguments reach the call as they were sent, or are put together from its
+/// `partialArgs`, and it gets an [identifier](super) if it has none. If the turn was stopped before its end (`MAX_TOKENS`, and every `finishReason`
 /// but `STOP`, `FUNCTION_CALL`, `TOO_MANY_TOOL_CALLS` and `UNEXPECTED_TOOL_CALL`), its last call is marked as possibly cut off, and will
 /// not run.
 ///
@@ -126,16 +127,6 @@ fn read(response: &str) -> Result<Stream, MessageError> {
         one.into_iter().chain(root.elements()).try_for_each(|part| stream.take(part))
     };
     read(&mut stream).map_err(|fail| fail.of(FORMAT)).map(|()| stream)
-}
-
-fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {
-    let wrong = |what: &str| Fail::Form(format!("call {index} {what}"));
-    let [id, name, args, partial, more] = call.members(["id", "name", "args", "partialArgs", "willContinue"])?;
-    if partial.is_some() || more.is_some_and(Value::is_true) {
-        return Err(wrong("comes in parts, which has to be asked for and isn't read"));
-    }
-    let name = name.and_then(Value::text).ok_or_else(|| wrong("has no name"))?;
-    Ok(Listed::new(id, name, args))
 }
 
 /// Does a turn that stopped for this reason lack its end? Reasons that we don't know do.

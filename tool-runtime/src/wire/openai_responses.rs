@@ -27,7 +27,8 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"]
 
 /// The calls of a model's turn, in order: from a whole response, its `output`, or a single item of that.
 ///
-/// A call is its `function_call`; items of other types, such as reasoning and what OpenAI's own tools did, are no
+/// A call is its `function_call`, by its name, or `namespace.name` if it is one of a tool in a
+/// [namespace](super::export::Namespace); items of other types, such as reasoning and what OpenAI's own tools did, are no
 /// calls. If the response isn't `completed`, its last call is marked as possibly cut off, and so is each that says
 /// so of itself; these will not run.
 ///
@@ -115,7 +116,8 @@ fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     Ok(identified(listed, turn.cut_off))
 }
 
-/// The names of tools that the provider's own search has found in this turn, as they were declared. Of a
+/// The names of tools that the provider's own search has found in this turn, as they were declared, and with their
+/// namespaces as [`calls`] has them. Of a
 /// [`Stream`], those of its [`history`](Stream::history).
 ///
 /// [`Export::found`](super::export::Export::found) tells which tools these are, to be marked as loaded.
@@ -128,7 +130,7 @@ fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
 ///     {"type":"tool_search_output","execution":"server","status":"completed","tools":[
 ///         {"type":"function","name":"get_weather","parameters":{"type":"object"}},
 ///         {"type":"namespace","name":"crm","tools":[{"type":"function","name":"find_customer"}]}]}]}"#;
-/// assert_eq!(openai_responses::found(response)?, ["get_weather", "find_customer"]);
+/// assert_eq!(openai_responses::found(response)?, ["get_weather", "crm.find_customer"]);
 /// # Ok::<(), openai_responses::MessageError>(())
 /// ```
 ///
@@ -146,14 +148,14 @@ fn read_found(text: &str) -> Result<Vec<String>, Fail> {
         for tool in tools.into_iter().flat_map(Value::elements) {
             // A function, or a namespace of functions.
             let [name, inner] = tool.members(["name", "tools"])?;
-            match inner {
-                None => found.extend(name.and_then(Value::text)),
-                Some(inner) => {
-                    for tool in inner.elements() {
-                        let [name] = tool.members(["name"])?;
-                        found.extend(name.and_then(Value::text));
-                    }
-                }
+            let name = name.and_then(Value::text);
+            let Some(inner) = inner else {
+                found.extend(name);
+                continue;
+            };
+            for tool in inner.elements() {
+                let [own] = tool.members(["name"])?;
+                found.extend(own.and_then(Value::text).map(|own| qualified(name.clone(), own)));
             }
         }
     }
@@ -161,14 +163,24 @@ fn read_found(text: &str) -> Result<Vec<String>, Fail> {
 }
 
 fn read_call(index: usize, item: Value<'_>) -> Result<Option<Listed>, Fail> {
-    let [kind, call_id, name, arguments, status] = item.members(["type", "call_id", "name", "arguments", "status"])?;
+    let [kind, call_id, namespace, name, arguments, status] =
+        item.members(["type", "call_id", "namespace", "name", "arguments", "status"])?;
     if !kind.is_some_and(|kind| kind.is("function_call")) {
         return Ok(None);
     }
     let name = name.and_then(Value::text).ok_or_else(|| Fail::Form(format!("`output[{index}]` has no name")))?;
-    let mut call = Listed::new(call_id, name, arguments);
+    let mut call = Listed::new(call_id, qualified(namespace.and_then(Value::text), name), arguments);
     call.truncated = status.is_some_and(|status| !status.is("completed"));
     Ok(Some(call))
+}
+
+/// The name of a tool together with its namespace. One by the tool's own name says that it is in none: so the calls of
+/// tools come that were deferred by themselves.
+fn qualified(namespace: Option<String>, name: String) -> String {
+    match namespace.filter(|namespace| !namespace.is_empty() && *namespace != name) {
+        Some(namespace) => format!("{namespace}.{name}"),
+        None => name,
+    }
 }
 
 fn read_text(text: &str) -> Result<String, Fail> {

@@ -90,6 +90,12 @@ impl Gathered {
         self.text
     }
 
+    /// The text, if no half of a character stayed alone.
+    pub(in crate::wire) fn whole(mut self) -> Option<String> {
+        self.end_half();
+        self.lone.is_none().then_some(self.text)
+    }
+
     /// The arguments that it is. A surrogate that stayed alone makes them bytes that aren't UTF-8, since whatever
     /// stood in its place would be something that the model did not write.
     pub(in crate::wire) fn into_arguments(mut self) -> RawArguments {

@@ -53,6 +53,18 @@ impl<'a> Value<'a> {
         self.0 == "true"
     }
 
+    pub(crate) fn is_bool(self) -> bool {
+        matches!(self.0, "true" | "false")
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    pub(crate) fn is_number(self) -> bool {
+        self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+    }
+
     /// The members of these names. One that is `null` is as absent; all are, if this is no object.
     ///
     /// # Errors

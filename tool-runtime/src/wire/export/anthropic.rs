@@ -2,11 +2,28 @@
 
 use super::dialect::{Dialect, Enums, Further, Limits, MOST, Nulls, References};
 use super::names::Rule;
-use super::{Fragment, RequestLimits, write_member};
+use super::provider::Search;
+use super::{Fragment, RequestLimits, Target, write_member};
 use crate::schema::json::write_string;
 
+pub(crate) const TARGET: Target = Target {
+    shown: "Anthropic",
+    names: NAMES,
+    plain: &[&PLAIN],
+    strict: Some(&STRICT),
+    write,
+    open: "[",
+    close: "]",
+    request: REQUEST,
+    search: Some(Search {
+        fragment: r#"{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}"#,
+        name: Some("tool_search_tool_bm25"),
+    }),
+    namespaces: false,
+};
+
 /// Names of tools.
-pub(crate) const NAMES: Rule = Rule { longest: 128, signs: "-", letter_first: false };
+const NAMES: Rule = Rule { longest: 128, signs: "-", letter_first: false };
 
 const KEYS: Option<Rule> = Some(Rule { longest: 64, signs: ".-", letter_first: false });
 
@@ -43,10 +60,10 @@ pub(crate) const STRICT: Dialect = Dialect {
 };
 
 /// What all strict tools of a request may have together.
-pub(crate) const REQUEST: RequestLimits = RequestLimits { tools: 20, optional: 24, unions: 16 };
+const REQUEST: RequestLimits = RequestLimits { tools: 20, optional: 24, unions: 16 };
 
 /// A tool: `{"name":…,"description":…,"input_schema":…}`.
-pub(crate) fn write(out: &mut String, tool: &Fragment<'_>) {
+fn write(out: &mut String, tool: &Fragment<'_>) {
     out.push_str(r#"{"name":"#);
     write_string(out, tool.name);
     write_member(out, "description", tool.description);

@@ -1,5 +1,7 @@
 //! What a provider takes of JSON Schema, as a table.
 
+#![allow(dead_code, reason = "a build may have one provider")]
+
 use super::names::Rule;
 
 /// What one form of declarations takes. All differences between providers that the engine knows.
@@ -61,7 +63,6 @@ pub(crate) enum Further {
 
 /// Which values an `enum` may list, apart from `null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "a build may have one provider")]
 pub(crate) enum Enums {
     Any,
     Scalars,

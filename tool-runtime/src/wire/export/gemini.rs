@@ -3,11 +3,24 @@
 
 use super::dialect::{Dialect, Enums, Further, Limits, Nulls, References};
 use super::names::Rule;
-use super::{Fragment, write_member};
+use super::{Fragment, RequestLimits, Target, write_member};
 use crate::schema::json::{Json, write_string};
 
+pub(crate) const TARGET: Target = Target {
+    shown: "Gemini",
+    names: NAMES,
+    plain: &[&SCHEMA, &JSON_SCHEMA],
+    strict: None,
+    write,
+    open: r#"[{"functionDeclarations":["#,
+    close: "]}]",
+    request: RequestLimits::NONE,
+    search: None,
+    namespaces: false,
+};
+
 /// Names of tools.
-pub(crate) const NAMES: Rule = Rule { longest: 128, signs: ".:-", letter_first: true };
+const NAMES: Rule = Rule { longest: 128, signs: ".:-", letter_first: true };
 
 const KEYS: Option<Rule> = Some(Rule { longest: 64, signs: "", letter_first: true });
 
@@ -59,7 +72,7 @@ pub(crate) const JSON_SCHEMA: Dialect = Dialect {
 
 /// A function declaration. One without arguments has no `parameters`: an object without properties
 /// has been refused.
-pub(crate) fn write(out: &mut String, tool: &Fragment<'_>) {
+fn write(out: &mut String, tool: &Fragment<'_>) {
     out.push_str(r#"{"name":"#);
     write_string(out, tool.name);
     write_member(out, "description", tool.description);

@@ -2,6 +2,9 @@
 //! `properties`, `description` and `enum`. Everything else is said in words.
 
 use super::dialect::{Dialect, Enums, Further, Limits, Nulls, References};
+use super::{Target, openai};
+
+pub(crate) const TARGET: Target = Target { shown: "Ollama", plain: &[&PLAIN], strict: None, ..openai::CHAT };
 
 pub(crate) const PLAIN: Dialect = Dialect {
     strict: false,

@@ -5,11 +5,36 @@
 
 use super::dialect::{Dialect, Enums, Further, Limits, MOST, Nulls, References};
 use super::names::Rule;
-use super::{Fragment, write_member};
+#[cfg(feature = "openai-responses")]
+use super::provider::Search;
+use super::{Fragment, RequestLimits, Target, write_member};
 use crate::schema::json::write_string;
 
+/// Chat Completions.
+pub(crate) const CHAT: Target = Target {
+    shown: "OpenAI Chat Completions",
+    names: NAMES,
+    plain: &[&PLAIN],
+    strict: Some(&STRICT),
+    write: write_chat,
+    open: "[",
+    close: "]",
+    request: RequestLimits::NONE,
+    search: None,
+    namespaces: false,
+};
+
+#[cfg(feature = "openai-responses")]
+pub(crate) const RESPONSES: Target = Target {
+    shown: "OpenAI Responses",
+    write: write_responses,
+    search: Some(Search { fragment: r#"{"type":"tool_search"}"#, name: None }),
+    namespaces: true,
+    ..CHAT
+};
+
 /// Names of tools.
-pub(crate) const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: false };
+const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: false };
 
 pub(crate) const PLAIN: Dialect = Dialect {
     strict: false,
@@ -54,7 +79,7 @@ pub(crate) const STRICT: Dialect = Dialect {
 };
 
 /// A tool of Chat Completions: `{"type":"function","function":{…}}`.
-pub(crate) fn write_chat(out: &mut String, tool: &Fragment<'_>) {
+fn write_chat(out: &mut String, tool: &Fragment<'_>) {
     out.push_str(r#"{"type":"function","function":{"name":"#);
     write_string(out, tool.name);
     write_member(out, "description", tool.description);
@@ -65,7 +90,7 @@ pub(crate) fn write_chat(out: &mut String, tool: &Fragment<'_>) {
 
 /// A tool of Responses: flat, and `strict` always said, since its absence is not a no everywhere.
 #[cfg(feature = "openai-responses")]
-pub(crate) fn write_responses(out: &mut String, tool: &Fragment<'_>) {
+fn write_responses(out: &mut String, tool: &Fragment<'_>) {
     out.push_str(r#"{"type":"function","name":"#);
     write_string(out, tool.name);
     write_member(out, "description", tool.description);

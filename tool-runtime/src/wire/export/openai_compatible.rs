@@ -4,6 +4,10 @@
 //! `false`; so references are inlined, and what is open says so.
 
 use super::dialect::{Dialect, Enums, Further, Limits, Nulls, References};
+use super::{Target, openai};
+
+pub(crate) const TARGET: Target =
+    Target { shown: "OpenAI-compatible servers", plain: &[&PLAIN], strict: None, ..openai::CHAT };
 
 pub(crate) const PLAIN: Dialect = Dialect {
     strict: false,

@@ -1,6 +1,8 @@
-use super::{FORMAT, MessageError, chunk, cuts_off, read_call};
+use super::pieces::Pieces;
+use super::{FORMAT, MessageError, chunk, cuts_off};
 use crate::call::ToolCall;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identified, mended};
+use crate::schema::json::write_string;
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, id_of, identified, mended};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -20,17 +22,37 @@ use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identi
 /// # Ok::<(), MessageError>(())
 /// ```
 ///
-/// Calls come whole, so a stream that ends early has those that came. All calls are marked as possibly cut off if
-/// something could not be read.
+/// Calls come whole, so a stream that ends early has those that came; or with `streamFunctionCallArguments` each in
+/// parts of its own (`willContinue`), whose `partialArgs` are put together. Of these, one is marked as possibly cut off
+/// whose end did not come, or of whose values one did not; and all calls are if something could not be read, such as a
+/// piece of which it can't be told to what it belongs.
 #[derive(Clone, Default)]
 pub struct Stream {
-    calls: Vec<Listed>,
-    /// As they came.
-    parts: Vec<String>,
+    calls: Vec<Call>,
+    parts: Vec<Part>,
     text: Gathered,
     cut_off: bool,
     broken: bool,
     kept: Kept,
+}
+
+#[derive(Clone)]
+struct Call {
+    listed: Listed,
+    /// What it is made of, if it comes in parts.
+    pieces: Option<Pieces>,
+    /// More of it is to come.
+    goes_on: bool,
+}
+
+#[derive(Clone)]
+enum Part {
+    AsItCame(String),
+    /// A call that comes in parts, and what stood beside it in these, such as its signature.
+    Call {
+        at: usize,
+        beside: Vec<(String, String)>,
+    },
 }
 
 assembled! {
@@ -50,15 +72,45 @@ impl Stream {
     }
 
     /// The calls, in order.
-    pub fn finish(mut self) -> Vec<ToolCall> {
-        self.calls.iter_mut().for_each(|call| call.truncated |= self.broken);
-        identified(self.calls, self.cut_off)
+    pub fn finish(self) -> Vec<ToolCall> {
+        let broken = self.broken;
+        let listed = |call: Call| {
+            let mut listed = call.listed;
+            listed.truncated |= broken || call.goes_on;
+            if let Some(pieces) = &call.pieces {
+                listed.truncated |= !pieces.are_whole();
+                listed.arguments = pieces.to_json().into();
+            }
+            listed
+        };
+        identified(self.calls.into_iter().map(listed).collect(), self.cut_off)
     }
 
     /// The content for the next request's `contents`, as [`history`](super::history) gives it for a whole response:
-    /// all parts as they came.
+    /// all parts as they came, and a call that came in parts as one, as far as it got.
     pub fn history(&self) -> String {
-        let parts: Vec<_> = self.parts.iter().map(|part| mended(part)).collect();
+        let part = |part: &Part| match part {
+            Part::AsItCame(raw) => mended(raw).into_owned(),
+            Part::Call { at, beside } => {
+                let mut json = String::from(r#"{"functionCall":{"#);
+                if let Some(Call { listed, pieces, .. }) = self.calls.get(*at) {
+                    if let Some(id) = &listed.id {
+                        json.push_str(r#""id":"#);
+                        write_string(&mut json, id);
+                        json.push(',');
+                    }
+                    json.push_str(r#""name":"#);
+                    write_string(&mut json, &listed.name);
+                    json.push_str(r#","args":"#);
+                    json.push_str(&pieces.as_ref().map_or_else(|| "{}".to_owned(), Pieces::to_json));
+                }
+                json.push('}');
+                beside.iter().for_each(|(key, value)| json.extend([",\"", key, "\":", value]));
+                json.push('}');
+                mended(&json).into_owned()
+            }
+        };
+        let parts: Vec<String> = self.parts.iter().map(part).collect();
         format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(","))
     }
 
@@ -75,18 +127,93 @@ impl Stream {
         for part in parts.into_iter().flat_map(Value::elements) {
             let [call, text, thought] = part.members(["functionCall", "text", "thought"])?;
             self.kept.add(128 + 2 * part.raw().len())?;
-            if let Some(call) = call {
-                self.calls.push(read_call(self.calls.len(), call)?);
-            }
             if let Some(text) = text.filter(|_| !thought.is_some_and(Value::is_true)).and_then(Value::escaped) {
                 self.text.push_escaped(text);
             }
-            self.parts.push(part.raw().to_owned());
+            match call {
+                Some(call) => self.take_call(part, call)?,
+                None => self.parts.push(Part::AsItCame(part.raw().to_owned())),
+            }
         }
         if let Some(reason) = chunk.stopped {
             self.cut_off |= cuts_off(reason);
         }
         Ok(())
+    }
+
+    fn take_call(&mut self, part: Value<'_>, call: Value<'_>) -> Result<(), Fail> {
+        let [id, name, args, pieces, more] = call.members(["id", "name", "args", "partialArgs", "willContinue"])?;
+        let (id, name) = (id.and_then(id_of), name.and_then(Value::text));
+        let goes_on = more.is_some_and(Value::is_true);
+        let wrong = |at: usize, what: &str| Fail::Form(format!("call {at} {what}"));
+        if pieces.is_some_and(|pieces| !pieces.is_array()) {
+            return Err(wrong(self.calls.len(), "has `partialArgs` that are no array"));
+        }
+        let at = match (self.begun(id.as_deref(), name.as_deref())?, name) {
+            (Some(at), _) => at,
+            (None, None) => return Err(wrong(self.calls.len(), "has no name")),
+            (None, Some(name)) => {
+                let at = self.calls.len();
+                let in_parts = goes_on || pieces.is_some();
+                let arguments = args.filter(|_| !in_parts);
+                let listed = Listed { id: id.clone(), ..Listed::new(None, name, arguments) };
+                self.calls.push(Call { listed, pieces: in_parts.then(Pieces::new), goes_on });
+                self.parts.push(match in_parts {
+                    true => Part::Call { at, beside: Vec::new() },
+                    false => Part::AsItCame(part.raw().to_owned()),
+                });
+                at
+            }
+        };
+        let Some(begun) = self.calls.get_mut(at) else { return Ok(()) };
+        let Some(known) = &mut begun.pieces else { return Ok(()) };
+        if begun.listed.id.is_none() {
+            begun.listed.id = id;
+        }
+        begun.goes_on = goes_on;
+        let mut read = || {
+            args.map_or(Ok(()), |args| known.begin_with(args, &mut self.kept))?;
+            pieces.into_iter().flat_map(Value::elements).try_for_each(|piece| known.put(piece, &mut self.kept))
+        };
+        read().map_err(|fail| match fail {
+            Fail::Form(what) => wrong(at, &what),
+            fail => fail,
+        })?;
+        for (key, value) in part.entries().filter(|(key, _)| !key.is("functionCall")) {
+            let of_it = self.parts.iter_mut().rev().find_map(|part| match part {
+                Part::Call { at: other, beside } if *other == at => Some(beside),
+                _ => None,
+            });
+            if let Some(beside) = of_it.filter(|beside| beside.iter().all(|(known, _)| known != key.raw())) {
+                beside.push((key.raw().to_owned(), value.raw().to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which of the calls that go on a part belongs to; `None` if it begins one.
+    ///
+    /// # Errors
+    /// If that can't be told. What would be put together then, nobody might have written.
+    fn begun(&self, id: Option<&str>, name: Option<&str>) -> Result<Option<usize>, Fail> {
+        let going = || self.calls.iter().enumerate().filter(|(_, call)| call.goes_on);
+        let alone = || going().next().filter(|_| going().count() == 1);
+        let found = match (id, name) {
+            (Some(id), name) => {
+                let same = going().find(|(_, call)| call.listed.id.as_deref() == Some(id));
+                let nameless = || alone().filter(|(_, call)| call.listed.id.is_none() && name.is_none());
+                same.or_else(nameless)
+            }
+            (None, Some(name)) if going().any(|(_, call)| call.listed.name == name) => {
+                return Err(Fail::Form(format!("call {} begins before one of its name has ended", self.calls.len())));
+            }
+            (None, Some(_)) => None,
+            (None, None) if going().count() > 1 => {
+                return Err(Fail::form("has a part of one of several calls that go on"));
+            }
+            (None, None) => alone(),
+        };
+        Ok(found.map(|(at, _)| at))
     }
 }
 

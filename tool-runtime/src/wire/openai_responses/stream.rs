@@ -1,4 +1,4 @@
-use super::{FORMAT, MessageError, of_response};
+use super::{FORMAT, MessageError, of_response, qualified};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
 use crate::wire::common::{
@@ -51,6 +51,7 @@ struct Item {
 #[derive(Clone, Default)]
 struct Call {
     id: Option<String>,
+    namespace: Option<String>,
     name: String,
     arguments: Gathered,
     ended: bool,
@@ -72,7 +73,7 @@ impl Stream {
         let calls = self.items.in_order().into_iter().filter_map(|item| item.call.as_ref());
         let listed = calls.map(|call| Listed {
             id: call.id.clone(),
-            name: call.name.clone(),
+            name: qualified(call.namespace.clone(), call.name.clone()),
             arguments: call.arguments.clone().into_arguments(),
             truncated: !call.ended || self.broken,
         });
@@ -98,6 +99,10 @@ impl Stream {
                 Item { call: Some(call), .. } => {
                     json.push_str(r#"{"type":"function_call","call_id":"#);
                     write_string(&mut json, &id);
+                    if let Some(namespace) = &call.namespace {
+                        json.push_str(r#","namespace":"#);
+                        write_string(&mut json, namespace);
+                    }
                     json.push_str(r#","name":"#);
                     write_string(&mut json, &call.name);
                     json.push_str(r#","arguments":"#);
@@ -191,8 +196,8 @@ impl Stream {
 
     fn read_item(&mut self, index: Option<u64>, item: Option<Value<'_>>, done: bool) -> Result<(), Fail> {
         let item = item.filter(|item| item.is_object()).ok_or_else(|| Fail::form("has no `item`"))?;
-        let [kind, call_id, name, arguments, status] =
-            item.members(["type", "call_id", "name", "arguments", "status"])?;
+        let [kind, call_id, namespace, name, arguments, status] =
+            item.members(["type", "call_id", "namespace", "name", "arguments", "status"])?;
         self.kept.add(2 * item.raw().len())?;
         // What is done is what was begun, unless a server counts everything as the first.
         let id = call_id.and_then(id_of);
@@ -218,6 +223,7 @@ impl Stream {
         if let Some(name) = name.and_then(Value::text) {
             call.name = name;
         }
+        call.namespace = namespace.and_then(Value::text).or(call.namespace.take());
         // An item that doesn't repeat the arguments that came before it is no item for the history.
         let whole = call.set_arguments(arguments) && call.id.is_some();
         if done {

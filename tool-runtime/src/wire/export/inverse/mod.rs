@@ -3,15 +3,18 @@
 //! Follows the *full* schema, not what was exported: there each member's own name is known, whether
 //! it may be absent, and which objects are open, whose keys are data and never renamed.
 
+mod build;
+mod walk;
+
 use std::collections::HashMap;
 
 use super::dialect::Dialect;
-use super::merge::names;
-use super::names::Rule;
 use super::sources;
 use crate::call::Reported;
 use crate::schema::json::{Json, plain_object, unwrapped};
-use crate::schema::{JsonPath, Segment, percent_decode};
+use crate::schema::{JsonPath, Segment};
+use build::Builder;
+use walk::Walk;
 
 /// How arguments of one tool are brought back.
 #[derive(Debug, Clone, Default)]
@@ -269,218 +272,5 @@ impl Inverse {
             && (depth > 16
                 || node.forms.is_empty()
                 || node.forms.iter().any(|form| self.may_have(*form, members, depth + 1)))
-    }
-}
-
-struct Walk<'a> {
-    inverse: &'a Inverse,
-    way: Way,
-    changed: bool,
-}
-
-impl Walk<'_> {
-    fn value(&mut self, value: Json, here: &[usize]) -> Json {
-        if here.is_empty() {
-            return value;
-        }
-        match value {
-            Json::Object(members) => self.object(members, here),
-            Json::Array(elements) => Json::Array(
-                elements
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, element)| {
-                        let inner = self.inverse.closure(&self.inverse.elements(here, index));
-                        self.value(element, &inner)
-                    })
-                    .collect(),
-            ),
-            value => value,
-        }
-    }
-
-    fn object(&mut self, members: Vec<(String, Json)>, here: &[usize]) -> Json {
-        let inverse = self.inverse;
-        let absent = if self.way == Way::Out && inverse.nulls { self.absent(&members, here) } else { Vec::new() };
-        let mut out = Vec::new();
-        for (key, value) in members {
-            let found = inverse.members(here, &key, self.way);
-            if self.way == Way::In
-                && inverse.nulls
-                && value == Json::Null
-                && !found.is_empty()
-                && found.iter().all(|member| member.null_is_absence)
-            {
-                self.changed = true;
-                continue;
-            }
-            let name = found.first().map_or(&key, |member| member.known(self.way));
-            self.changed |= *name != key;
-            let name = name.clone();
-            let inner = inverse.closure(&inverse.below(here, &found));
-            out.push((name, self.value(value, &inner)));
-        }
-        for name in absent {
-            self.changed = true;
-            out.push((name, Json::Null));
-        }
-        Json::Object(out)
-    }
-
-    /// What has to be given though it may be left out.
-    fn absent(&self, members: &[(String, Json)], here: &[usize]) -> Vec<String> {
-        let inverse = self.inverse;
-        let mut fitting = Vec::new();
-        // Of those that nothing here leads to, forms are chosen below.
-        let led: Vec<usize> = here
-            .iter()
-            .flat_map(|node| inverse.nodes[*node].parts.iter().chain(&inverse.nodes[*node].forms))
-            .copied()
-            .collect();
-        let tops: Vec<usize> = here.iter().copied().filter(|node| !led.contains(node)).collect();
-        let tops = if tops.is_empty() { here.to_vec() } else { tops };
-        let chosen = match tops.iter().find(|top| inverse.may_have(**top, members, 0)) {
-            Some(top) => vec![*top],
-            None => tops,
-        };
-        chosen.into_iter().for_each(|top| inverse.fitting(top, members, &mut fitting));
-        let mut absent: Vec<String> = Vec::new();
-        for node in fitting {
-            for member in &inverse.nodes[node].members {
-                let given = members.iter().any(|(key, _)| *key == member.name);
-                if member.optional && !given && !absent.contains(&member.wire) {
-                    absent.push(member.wire.clone());
-                }
-            }
-        }
-        absent
-    }
-}
-
-struct Builder<'a> {
-    document: &'a Json,
-    keys: Option<Rule>,
-    /// Nodes by pointer.
-    known: HashMap<String, usize>,
-    nodes: Vec<Node>,
-}
-
-impl Builder<'_> {
-    fn node(&mut self, schema: &Json, pointer: &str, depth: usize) -> usize {
-        if let Some(&node) = self.known.get(pointer) {
-            return node;
-        }
-        let at = self.nodes.len();
-        self.known.insert(pointer.to_owned(), at);
-        self.nodes.push(Node::default());
-        if depth > crate::schema::MAX_DEPTH {
-            return at;
-        }
-        let mut node = Node::default();
-        if let Some((target, content)) = self.resolve(schema) {
-            node.parts.push(self.node(&content, &target, depth + 1));
-        }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            for (index, part) in schema.get(keyword).and_then(Json::as_array).unwrap_or_default().iter().enumerate() {
-                let inner = self.node(part, &format!("{pointer}/{keyword}/{index}"), depth + 1);
-                if keyword == "allOf" { &mut node.parts } else { &mut node.forms }.push(inner);
-            }
-        }
-        let required = schema.get("required").and_then(Json::as_array).unwrap_or_default();
-        node.required = required.iter().filter_map(Json::as_str).map(str::to_owned).collect();
-        for (name, inner) in schema.get("properties").and_then(Json::as_object).unwrap_or_default() {
-            let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
-            let optional = !node.required.contains(name);
-            let constant = match (inner.get("const"), inner.get("enum").and_then(Json::as_array)) {
-                (Some(constant), _) => Some(constant.clone()),
-                (None, Some([constant])) => Some(constant.clone()),
-                _ => None,
-            };
-            node.members.push(Member {
-                name: name.clone(),
-                wire: self.keys.map_or_else(|| name.clone(), |rule| rule.spell(name).into_owned()),
-                node: self.node(inner, &place, depth + 1),
-                null_is_absence: optional && !self.takes_null(inner, 0),
-                optional,
-                constant,
-            });
-        }
-        for name in node.required.clone() {
-            // Required, and of the kind of further members; its name is the schema's all the same.
-            if !node.members.iter().any(|member| member.name == name)
-                && let Some(rule) = self.keys
-                && !rule.is_legal(&name)
-            {
-                let further = self.further(schema, pointer, depth);
-                let inner = further.first().copied();
-                let inner =
-                    inner.unwrap_or_else(|| self.node(&Json::Bool(true), &format!("{pointer}/required/{name}"), depth));
-                let wire = rule.spell(&name).into_owned();
-                node.members.push(Member {
-                    name,
-                    wire,
-                    node: inner,
-                    null_is_absence: false,
-                    optional: false,
-                    constant: None,
-                });
-            }
-        }
-        node.further = self.further(schema, pointer, depth);
-        node.closed =
-            schema.get("additionalProperties") == Some(&Json::Bool(false)) && schema.get("patternProperties").is_none();
-        for keyword in ["prefixItems", "items"] {
-            for (index, inner) in schema.get(keyword).and_then(Json::as_array).unwrap_or_default().iter().enumerate() {
-                node.prefix.push(self.node(inner, &format!("{pointer}/{keyword}/{index}"), depth + 1));
-            }
-        }
-        for keyword in ["additionalItems", "items"] {
-            if let Some(inner @ Json::Object(_)) = schema.get(keyword) {
-                node.items = Some(self.node(inner, &format!("{pointer}/{keyword}"), depth + 1));
-            }
-        }
-        self.nodes[at] = node;
-        at
-    }
-
-    fn further(&mut self, schema: &Json, pointer: &str, depth: usize) -> Vec<usize> {
-        let mut further = Vec::new();
-        for keyword in ["additionalProperties", "unevaluatedProperties"] {
-            if let Some(inner @ Json::Object(_)) = schema.get(keyword) {
-                further.push(self.node(inner, &format!("{pointer}/{keyword}"), depth + 1));
-            }
-        }
-        for (pattern, inner) in schema.get("patternProperties").and_then(Json::as_object).unwrap_or_default() {
-            let place = format!("{pointer}/patternProperties/{}", pattern.replace('~', "~0").replace('/', "~1"));
-            further.push(self.node(inner, &place, depth + 1));
-        }
-        further
-    }
-
-    fn resolve(&self, schema: &Json) -> Option<(String, Json)> {
-        let target = percent_decode(schema.get("$ref")?.as_str()?.strip_prefix('#')?);
-        let content = self.document.pointer(&target)?.clone();
-        Some((target, content))
-    }
-
-    /// Is `null` among the values of this schema? Where that isn't plain, it is.
-    fn takes_null(&self, schema: &Json, depth: usize) -> bool {
-        let Json::Object(_) = schema else { return *schema == Json::Bool(true) };
-        if depth > 16 {
-            return true;
-        }
-        let typed = schema.get("type").is_none_or(|types| names(types).iter().any(|name| name == "null"));
-        let listed = schema.get("const").is_none_or(|value| *value == Json::Null)
-            && schema.get("enum").and_then(Json::as_array).is_none_or(|values| values.contains(&Json::Null));
-        let all = |keyword: &str| schema.get(keyword).and_then(Json::as_array).unwrap_or_default();
-        let some = |keyword: &str| {
-            schema.get(keyword).is_none() || all(keyword).iter().any(|form| self.takes_null(form, depth + 1))
-        };
-        typed
-            && listed
-            && all("allOf").iter().all(|part| self.takes_null(part, depth + 1))
-            && some("anyOf")
-            && some("oneOf")
-            && self.resolve(schema).is_none_or(|(_, target)| self.takes_null(&target, depth + 1))
     }
 }
