@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tool_runtime::{CaseHistory, CaseState, FileLedger, History, LedgerKey};
 
 /// How long a test waits for what has to come.
 const SOON: Duration = Duration::from_secs(30);
@@ -38,6 +39,24 @@ impl Folder {
 
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+
+impl Folder {
+    /// The gate's ledger, read with its key.
+    fn history(&self) -> History {
+        let key = LedgerKey::from_hex("mcp_gate", &self.read("ledger.key")).unwrap();
+        FileLedger::read(self.0.join("ledger.jsonl"), &key).unwrap()
+    }
+
+    /// How the calls ended, in their order.
+    fn codes(&self) -> Vec<String> {
+        let ends = self.history();
+        let end = |case: &CaseHistory| match case.state() {
+            CaseState::Ended(code) => code.as_str().to_owned(),
+            state => format!("{state:?}"),
+        };
+        ends.cases().iter().map(end).collect()
     }
 }
 
@@ -141,6 +160,14 @@ impl Gate {
         panic!("no line with {what}");
     }
 
+    /// The page's address, its secret, and the name under which it is asked.
+    fn desk(&self) -> (String, String, String) {
+        let url = self.logged("questions wait at");
+        let (address, secret) = url.split_once("http://").unwrap().1.split_once('/').unwrap();
+        let host = format!("127.0.0.1:{}", address.rsplit(':').next().unwrap());
+        (address.to_owned(), secret.to_owned(), host)
+    }
+
     fn ends(mut self) {
         drop(self.stdin.take());
         assert!(self.child.wait().unwrap().success());
@@ -212,15 +239,8 @@ fn calls_go_through_the_rules_and_into_the_ledger_and_only_pinned_tools_are_ther
     let resource = gate.call("test_embedded_resource", json!({}));
     assert_eq!(resource["result"]["content"][0]["resource"]["uri"], "test://embedded-resource");
     gate.ends();
-    let ledger = folder.read("ledger.jsonl");
-    let codes: Vec<Value> = ledger
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter(|entry| entry["entry"] == "end")
-        .map(|entry| entry["code"].clone())
-        .collect();
     assert_eq!(
-        codes,
+        folder.codes(),
         ["unknown_tool", "ok", "denied", "invalid_arguments", "approval_unavailable", "tool_error", "ok", "ok"]
     );
 }
@@ -242,10 +262,8 @@ fn a_server_that_crashes_is_started_again_and_the_call_is_not() {
         std::thread::sleep(Duration::from_millis(50));
     }
     gate.ends();
-    assert_eq!(
-        folder.read("ledger.jsonl").lines().filter(|line| line.contains("crash") && line.contains("verdict")).count(),
-        1
-    );
+    let history = folder.history();
+    assert_eq!(history.cases().iter().filter(|case| case.tool() == "crash").count(), 1);
 }
 
 #[test]
@@ -284,9 +302,8 @@ fn a_client_that_cant_ask_calls_again_once_the_page_has_the_answer() {
     Gate::pin(&folder, &behind);
     let options = ["--desk", "127.0.0.1:0", "--wait", "0", "--", server.as_str()];
     let mut gate = Gate::start(&folder, &options, &json!({}));
-    let url = gate.logged("questions wait at");
-    let (address, secret) = url.split_once("http://").unwrap().1.split_once('/').unwrap();
-    let host = format!("127.0.0.1:{}", address.rsplit(':').next().unwrap());
+    let (address, secret, host) = gate.desk();
+    let (address, secret) = (address.as_str(), secret.as_str());
     let pending = gate.call("add", json!({"a": 1, "b": 2}));
     assert_eq!(pending["result"]["isError"], true, "{pending}");
     let page = http(address, "GET", &format!("/{secret}"), &host);
@@ -305,6 +322,106 @@ fn a_client_that_cant_ask_calls_again_once_the_page_has_the_answer() {
     assert_eq!(gate.call("add", json!({"b": 2, "a": 1}))["result"]["structuredContent"], json!({"sum": 3}));
     assert_eq!(gate.call("add", json!({"a": 1, "b": 2}))["result"]["isError"], true);
     gate.ends();
+    // What was asked and not answered waits; what was made again while it waited is no second question.
+    assert_eq!(folder.codes(), ["ok", "Waiting", "Waiting"]);
+}
+
+#[test]
+fn an_approval_outlives_the_gate_and_is_spent_once() {
+    let folder = Folder::new("outlives");
+    folder.write("rules.toml", RULES);
+    let server = server();
+    Gate::pin(&folder, &["--", server.as_str()]);
+    for ledger in ["ledger.jsonl", "ledger.db"] {
+        let file = folder.0.join(ledger);
+        let options =
+            ["--ledger", file.to_str().unwrap(), "--desk", "127.0.0.1:0", "--wait", "0", "--", server.as_str()];
+        let mut gate = Gate::start(&folder, &options, &json!({}));
+        let pending = gate.call("add", json!({"a": 1, "b": 2}));
+        assert!(text(&pending).contains("make the same call again"), "{pending}");
+        assert!(text(&gate.call("add", json!({"a": 5, "b": 5}))).contains("make the same call again"));
+        gate.ends();
+
+        // Another process: asked is what was asked, and the answer goes where the question is.
+        let mut gate = Gate::start(&folder, &options, &json!({}));
+        let (address, secret, host) = gate.desk();
+        // Nobody has answered; that asks nobody a second time.
+        assert!(text(&gate.call("add", json!({"a": 1, "b": 2}))).contains("make the same call again"));
+        let page = http(&address, "GET", &format!("/{secret}"), &host);
+        assert_eq!(page.matches("<h2>add</h2>").count(), 2, "{page}");
+        assert!(page.contains("sums cost money"));
+        let of_two = page.split("<h2>").find(|part| part.contains("&quot;b&quot;:2")).unwrap();
+        let action = of_two.split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert!(http(&address, "POST", action, &host).starts_with("HTTP/1.1 303"));
+        gate.ends();
+
+        // And another: the yes is there, for one run.
+        let mut gate = Gate::start(&folder, &options, &json!({}));
+        assert_eq!(gate.call("add", json!({"a": 1, "b": 2}))["result"]["structuredContent"], json!({"sum": 3}));
+        assert!(text(&gate.call("add", json!({"a": 1, "b": 2}))).contains("make the same call again"));
+        gate.ends();
+    }
+    assert_eq!(folder.codes(), ["ok", "Waiting", "Waiting"]);
+}
+
+#[test]
+fn a_call_that_waits_for_the_page_runs_when_the_page_says_so() {
+    let folder = Folder::new("waits");
+    folder.write("rules.toml", RULES);
+    let server = server();
+    Gate::pin(&folder, &["--", server.as_str()]);
+    let options = ["--desk", "127.0.0.1:0", "--wait", "60", "--", server.as_str()];
+    let mut gate = Gate::start(&folder, &options, &json!({}));
+    let (address, secret, host) = gate.desk();
+    for (answer, is_error) in [("yes", false), ("no", true)] {
+        let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
+        gate.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+        let begun = Instant::now();
+        let action = loop {
+            let page = http(&address, "GET", &format!("/{secret}"), &host);
+            if let Some(action) = page.split("action=\"").nth(1) {
+                break action.split('"').next().unwrap().to_owned();
+            }
+            assert!(begun.elapsed() < SOON);
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let action = format!("{}/{answer}", action.rsplit_once('/').unwrap().0);
+        assert!(http(&address, "POST", &action, &host).starts_with("HTTP/1.1 303"));
+        let answer = gate.next();
+        assert_eq!(answer["result"]["isError"] == true, is_error, "{answer}");
+    }
+    gate.ends();
+    assert_eq!(folder.codes(), ["ok", "rejected"]);
+}
+
+#[test]
+fn lines_of_a_checklist_hold_calls_up() {
+    let folder = Folder::new("checklist");
+    folder.write("rules.toml", RULES);
+    let list = folder.write(
+        "list.toml",
+        "[[line]]\ntool = \"echo\"\nargument = \"text\"\nlabel = \"confirm\"\nask = \"Shall it be said?\"\n",
+    );
+    let server = server();
+    Gate::pin(&folder, &["--", server.as_str()]);
+    let options = ["--checklist", list.to_str().unwrap(), "--", server.as_str()];
+    let mut gate = Gate::start(&folder, &options, &json!({"elicitation": {}}));
+    // The rules allow it, and the list has a person confirm it.
+    for (answer, is_error) in [
+        (json!({"action": "decline"}), true),
+        (json!({"action": "accept", "content": {"go_ahead": true}}), true),
+        (json!({"action": "accept", "content": {"go_ahead": true, "go_ahead_blank_1": "b"}}), false),
+    ] {
+        let asked = gate.call("echo", json!({"text": "a"}));
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        let fields = &asked["params"]["requestedSchema"]["properties"];
+        assert_eq!(fields["go_ahead_blank_1"]["title"], "Shall it be said?", "{asked}");
+        gate.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}));
+        let answer = gate.next();
+        assert_eq!(answer["result"]["isError"] == true, is_error, "{answer}");
+    }
+    gate.ends();
+    assert_eq!(folder.codes().last().map(String::as_str), Some("ok"));
 }
 
 #[test]

@@ -1,7 +1,6 @@
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -9,115 +8,51 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
 use tool_runtime::mcp::McpApprover;
-use tool_runtime::{Answer, Approver, BoxFuture, Question, QuestionSet};
+use tool_runtime::{
+    Answer, Approver, BoxFuture, CaseState, Ledger, Query, QuestionId, QuestionSet, Reply, ReplyError, Signer,
+};
 
 /// Who is asked: the person behind the client, and where the client can't ask, whoever looks at the desk's page.
 ///
-/// A call waits for the page a while and ends as pending then. The question stays, and the same call made again finds
-/// the answer: it is for these arguments of this definition, and for one call.
+/// What the page shows are the calls that wait in the ledger, also those from before the gate was last started, and an
+/// answer goes into the ledger. There it is found by the client that makes the same call again.
 #[derive(Clone)]
 pub(super) struct Desk(Arc<Inner>);
 
 struct Inner {
-    wait: Duration,
+    ledger: Arc<dyn Ledger>,
     secret: String,
-    /// By what would run.
-    open: Mutex<BTreeMap<String, Open>>,
-    answered: Notify,
     /// Somebody looks at a page.
-    has_page: Mutex<bool>,
+    has_page: AtomicBool,
 }
-
-struct Open {
-    question: Question,
-    answer: Option<Answer>,
-    since: Instant,
-}
-
-/// How long a question and its answer stay.
-const STAYS: Duration = Duration::from_secs(60 * 60);
-
-/// How many questions stay.
-const MOST: usize = 1_000;
 
 impl Desk {
-    pub(super) fn new(wait: Duration) -> Self {
+    pub(super) fn new(ledger: Arc<dyn Ledger>) -> Self {
         let mut secret = [0; 16];
         // Without random numbers there is no page that only its owner finds.
         let secret = match getrandom::fill(&mut secret) {
-            Ok(()) => secret.iter().fold(String::new(), |mut hex, byte| {
-                let _infallible = write!(hex, "{byte:02x}");
-                hex
-            }),
+            Ok(()) => hex(&secret),
             Err(_) => String::new(),
         };
-        let inner =
-            Inner { wait, secret, open: Mutex::default(), answered: Notify::new(), has_page: Mutex::new(false) };
-        Desk(Arc::new(inner))
+        Desk(Arc::new(Inner { ledger, secret, has_page: AtomicBool::new(false) }))
     }
 
     pub(super) fn secret(&self) -> &str {
         &self.0.secret
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has_page(&self) -> bool {
-        *self.0.has_page.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes an answer away, which is spent by that.
-    fn take(&self, key: &str) -> Option<Answer> {
-        let mut open = self.open();
-        open.retain(|_, open| open.since.elapsed() < STAYS);
-        let answer = open.get(key)?.answer?;
-        open.remove(key);
-        Some(answer)
-    }
-
-    fn lay_down(&self, question: Question) {
-        let mut open = self.open();
-        if open.len() >= MOST
-            && let Some(oldest) = open.iter().min_by_key(|(_, open)| open.since).map(|(key, _)| key.clone())
-        {
-            open.remove(&oldest);
-        }
-        let key = question.digest.to_string();
-        open.entry(key).or_insert_with(|| Open { question, answer: None, since: Instant::now() });
-    }
-
     async fn ask(&self, set: QuestionSet) -> Vec<Answer> {
-        let mut answers = Vec::with_capacity(set.questions.len());
-        for question in &set.questions {
-            answers.push(self.take(&question.digest.to_string()));
+        let answers = McpApprover::new().ask(set).await;
+        if !self.0.has_page.load(Ordering::Relaxed) {
+            return answers;
         }
-        if let Some(all) = answers.iter().copied().collect::<Option<Vec<_>>>() {
-            return all;
-        }
-        let of_client = McpApprover::new().ask(set.clone()).await;
-        if !self.has_page() || of_client.iter().any(|answer| *answer != Answer::Unavailable) {
-            return answers.iter().zip(of_client).map(|(answer, of_client)| answer.unwrap_or(of_client)).collect();
-        }
-        for (question, answer) in set.questions.iter().zip(&answers) {
-            if answer.is_none() {
-                self.lay_down(question.clone());
-            }
-        }
-        let until = tokio::time::Instant::now() + self.0.wait;
-        loop {
-            let answered = self.0.answered.notified();
-            for (question, answer) in set.questions.iter().zip(&mut answers) {
-                *answer = answer.or_else(|| self.take(&question.digest.to_string()));
-            }
-            let is_over = answers.iter().all(Option::is_some) || tokio::time::Instant::now() >= until;
-            if is_over || tokio::time::timeout_at(until, answered).await.is_err() {
-                return answers.into_iter().map(|answer| answer.unwrap_or(Answer::Later)).collect();
-            }
-        }
+        let or_page = |answer| match answer {
+            // The client can't ask, or nobody was there.
+            Answer::Unavailable | Answer::Expired => Answer::Later,
+            answer => answer,
+        };
+        answers.into_iter().map(or_page).collect()
     }
 
     /// Serves the page, to this machine alone and under an address that nobody can guess.
@@ -126,7 +61,7 @@ impl Desk {
             eprintln!("mcp_gate: there are no random numbers, and so no page");
             return;
         }
-        *self.0.has_page.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.has_page.store(true, Ordering::Relaxed);
         let router = Router::new()
             .route("/{secret}", get(page))
             .route("/{secret}/{question}/{answer}", post(answer))
@@ -163,15 +98,21 @@ async fn page(State(desk): State<Desk>, headers: HeaderMap, Path(secret): Path<S
          <style>body{font:16px sans-serif;max-width:50em;margin:2em auto}pre{white-space:pre-wrap;background:#eee;padding:1em}</style>\
          <h1>Questions</h1>",
     );
+    let history = match desk.0.ledger.history(Query::unfinished()).await {
+        Ok(history) => history,
+        Err(error) => return failed(&error),
+    };
     let mut any = false;
-    for (key, open) in desk.open().iter().filter(|(_, open)| open.answer.is_none()) {
+    for case in history.waiting().filter(|case| case.state() == CaseState::Waiting) {
+        let Some((asked, question)) = case.asked().and_then(|asked| Some((asked, asked.question()?))) else { continue };
         any = true;
-        let Question { tool, arguments, reasons, .. } = &open.question;
-        page.push_str(&format!("<h2>{}</h2><pre>{}</pre>", escaped(tool), escaped(arguments)));
-        for reason in reasons {
+        let (tool, arguments) = (escaped(asked.tool()), escaped(asked.arguments().unwrap_or_default()));
+        page.push_str(&format!("<h2>{tool}</h2><pre>{arguments}</pre>"));
+        for reason in asked.reasons() {
             page.push_str(&format!("<p>{}</p>", escaped(reason)));
         }
         for (answer, says) in [("yes", "Let it run, once"), ("no", "No")] {
+            let key = question.as_str();
             page.push_str(&format!(
                 "<form method=post action=\"/{secret}/{key}/{answer}\" style=display:inline><button>{says}</button></form> "
             ));
@@ -196,19 +137,27 @@ async fn answer(
         "no" => Answer::No,
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
-    let settled = match desk.open().get_mut(&question) {
+    let reply = Reply::new(QuestionId::from(question), answer, Signer::new("desk", "page"));
+    match desk.0.ledger.reply(reply).await {
+        Ok(()) => Redirect::to(&format!("/{secret}")).into_response(),
         // The first answer counts.
-        Some(open) if open.answer.is_none() => {
-            open.answer = Some(answer);
-            true
+        Err(ReplyError::Late(_)) => {
+            (StatusCode::CONFLICT, "It has been answered, or nobody asks any more.").into_response()
         }
-        _ => false,
-    };
-    if !settled {
-        return (StatusCode::CONFLICT, "It has been answered, or nobody asks any more.").into_response();
+        Err(error) => failed(&error),
     }
-    desk.0.answered.notify_waiters();
-    Redirect::to(&format!("/{secret}")).into_response()
+}
+
+fn failed(error: &dyn std::error::Error) -> Response {
+    eprintln!("mcp_gate: the page: {error}");
+    (StatusCode::INTERNAL_SERVER_ERROR, "The ledger failed.").into_response()
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _infallible = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Text in a page. What can't be seen, or turns the text around, is shown by its number.

@@ -1,22 +1,22 @@
 //! A gate between an MCP client and MCP servers.
 
 mod desk;
-mod ledger;
 mod options;
+mod records;
 mod servers;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use desk::Desk;
-use ledger::LineLedger;
 pub use options::{HELP, Options};
 use servers::{Server, Servers};
 use tokio::net::TcpListener;
 use tool_runtime::mcp::{HttpOptions, McpServer, PinState, Pins, RemoteTool};
-use tool_runtime::{Harness, Registry, Rules};
+use tool_runtime::{Checklist, Harness, Ledger, Registry, Rules};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -74,11 +74,13 @@ async fn pin(options: &Options, servers: &Servers) -> Result<(), BoxError> {
 }
 
 async fn serve(options: &Options, servers: &Servers) -> Result<(), BoxError> {
+    let ledger = records::open(options).await?;
     let gate = Arc::new(Gate {
         rules: options.rules()?,
+        checklist: options.checklist.clone(),
         pins: options.pins()?,
-        ledger: Arc::new(LineLedger::open(&options.ledger)?),
-        desk: Desk::new(options.wait),
+        desk: Desk::new(Arc::clone(&ledger)),
+        ledger,
         servers: servers.clone(),
     });
     if let Some(address) = &options.desk {
@@ -88,11 +90,20 @@ async fn serve(options: &Options, servers: &Servers) -> Result<(), BoxError> {
         tokio::spawn(async move { desk.serve(listener).await });
     }
     let (harness, mut complete) = gate.harness(true).await?;
+    // What was cut off when the gate was last stopped has an end before anything begins.
+    let repaired = harness.repair().await?;
+    if !repaired.is_empty() {
+        eprintln!(
+            "mcp_gate: {} calls had no end in the ledger; what can be said of them stands there now",
+            repaired.len()
+        );
+    }
     let server = McpServer::builder(harness)
         .name("mcp_gate")
         .version(env!("CARGO_PKG_VERSION"))
         .instructions("Calls are checked: some need a person's approval, and some are not allowed. A call that waits for an approval can be made again later, with the same arguments.")
         .ask_within(options.ask_within)
+        .wait_for_answers(options.wait)
         .build()?;
     let (kept, keeper) = (server.clone(), Arc::clone(&gate));
     let keeping = tokio::spawn(async move {
@@ -148,8 +159,9 @@ async fn told_to_stop() {
 /// All that calls go through.
 struct Gate {
     rules: String,
+    checklist: Option<PathBuf>,
     pins: Pins,
-    ledger: Arc<LineLedger>,
+    ledger: Arc<dyn Ledger>,
     desk: Desk,
     servers: Servers,
 }
@@ -185,7 +197,14 @@ impl Gate {
         if loudly {
             absent.iter().for_each(|absent| eprintln!("mcp_gate: for now, {absent}"));
         }
-        let harness = Harness::new(registry, rules).approver(self.desk.clone()).ledger(Arc::clone(&self.ledger));
+        let checklist = match &self.checklist {
+            Some(file) => Checklist::builder().file(file).build(&registry)?,
+            None => Checklist::new(),
+        };
+        let harness = Harness::new(registry, rules)
+            .checklist(checklist)
+            .approver(self.desk.clone())
+            .ledger(Arc::clone(&self.ledger));
         Ok((harness, complete))
     }
 

@@ -16,10 +16,14 @@ mcp_gate [OPTIONS] [-- PROGRAM ARGUMENT…]
   --servers FILE     servers (TOML), besides or instead of the one behind `--`
   --pins FILE        what may be called; default: pins.json beside the rules
   --pin update       show what is new or has changed, pin it, and end
-  --ledger FILE      where verdicts and results go, a line each; default: ledger.jsonl beside the rules
+  --checklist FILE   what has to be known or confirmed before calls run (TOML); lines can be added while the gate runs
+  --ledger FILE      where verdicts and results go; default: ledger.jsonl beside the rules; SQLite if it ends in .db
+  --key FILE         the key under which nobody changes the ledger unseen; made if there is none; default: ledger.key
+                     beside the rules
   --http ADDRESS     serve HTTP there, at /mcp, instead of the standard input and output
   --desk ADDRESS     a page where questions can be answered, for clients that can't ask
-  --wait SECONDS     how long a call waits for that page (default 45); after that it can be made again
+  --wait SECONDS     how long a call waits for that page (default 45); after that it can be made again, also after the
+                     gate was started anew
   --ask-within SECONDS   how long a client may take to answer a question (default 300)
 
 The file of servers:
@@ -42,7 +46,9 @@ pub struct Options {
     pub(super) servers: Option<PathBuf>,
     pub(super) pins: PathBuf,
     pub(super) pin: bool,
+    pub(super) checklist: Option<PathBuf>,
     pub(super) ledger: PathBuf,
+    pub(super) key: PathBuf,
     pub(super) http: Option<String>,
     pub(super) desk: Option<String>,
     pub(super) wait: Duration,
@@ -58,6 +64,7 @@ impl Options {
     pub fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
         let mut arguments = arguments.into_iter();
         let (mut policy, mut servers, mut pins, mut ledger) = (None, None, None, None);
+        let (mut checklist, mut key) = (None, None);
         let (mut http, mut desk, mut pin) = (None, None, false);
         let (mut wait, mut ask_within) = (45, 300);
         let mut command = Vec::new();
@@ -73,6 +80,8 @@ impl Options {
                 "--servers" => servers = Some(PathBuf::from(value()?)),
                 "--pins" => pins = Some(PathBuf::from(value()?)),
                 "--ledger" => ledger = Some(PathBuf::from(value()?)),
+                "--checklist" => checklist = Some(PathBuf::from(value()?)),
+                "--key" => key = Some(PathBuf::from(value()?)),
                 "--pin" if value()? == "update" => pin = true,
                 "--http" => http = Some(text(value()?)?),
                 "--desk" => desk = Some(text(value()?)?),
@@ -89,6 +98,8 @@ impl Options {
         Ok(Some(Options {
             pins: pins.unwrap_or_else(|| beside("pins.json")),
             ledger: ledger.unwrap_or_else(|| beside("ledger.jsonl")),
+            key: key.unwrap_or_else(|| beside("ledger.key")),
+            checklist,
             policy,
             servers,
             pin,

@@ -254,6 +254,20 @@ impl Harness {
         &self.0.loaded
     }
 
+    /// Where verdicts are recorded.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn records(&self) -> &dyn Ledger {
+        &*self.0.ledger
+    }
+
+    /// Identifies what a call would run, as questions about it do. `None`: it would not be accepted.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn what_would_run(&self, call: &ToolCall) -> Option<crate::schema::Digest> {
+        let proposed = self.0.registry.resolve(call.clone(), &self.0.loaded).ok()?;
+        let digest = proposed.accept().ok()?.what_would_run();
+        Some(crate::ledger::LedgerKey::of(self.records()).of_what_runs(digest))
+    }
+
     /// The tools.
     pub fn registry(&self) -> &Registry {
         &self.0.registry

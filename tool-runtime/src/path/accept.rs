@@ -29,6 +29,15 @@ pub enum Acceptance {
     Draft(Draft),
 }
 
+#[cfg(feature = "mcp")]
+impl Acceptance {
+    /// Identifies what would run.
+    pub(crate) fn what_would_run(&self) -> crate::schema::Digest {
+        let (Acceptance::Accepted(Accepted(state)) | Acceptance::Draft(Draft(state, _))) = self;
+        crate::gate::what_runs(state.tool(), state.canonical())
+    }
+}
+
 impl Accepted {
     /// The call as the model wrote it.
     pub fn call(&self) -> &ToolCall {

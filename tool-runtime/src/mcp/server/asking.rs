@@ -1,26 +1,24 @@
 //! Asking the person behind an MCP client.
 //!
 //! A client of before 2026-07-28 is sent an `elicitation/create` while its call waits. A newer one can't be sent
-//! anything: its call ends in `input_required`, and comes again with the answer. What was asked stays here, under a name
-//! that nobody can guess; the client carries only that name, with a seal on it, and it opens once.
+//! anything: its call ends in `input_required`, and comes again with the answer: see [`super::waiting`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, RequestStateCodec, RequestStateError,
-    SealOptions,
+    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, PrimitiveSchemaDefinition,
+    StringSchema,
 };
 use rmcp::service::{Peer, RequestContext, ServiceError};
-use rmcp::{ErrorData, RoleServer};
 
 use crate::BoxFuture;
 use crate::call::CallId;
-use crate::gate::{Answer, Approver, Question, QuestionSet};
-use crate::schema::{Digest, text};
+use crate::gate::{Answer, Approver, Blank, Question, QuestionSet, Signer};
+use crate::schema::text;
 
 tokio::task_local! {
     /// The call of an MCP client that this task runs.
@@ -68,27 +66,51 @@ enum Way {
     InputRequired,
 }
 
-/// What has been answered already: by which digest, and what.
-type Answered = HashMap<Digest, Answer>;
+/// Hears which question of a call is answered later, on its way to whoever is asked.
+pub(super) struct Noting(pub(super) Arc<dyn Approver>);
+
+impl Approver for Noting {
+    fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
+        let Ok(asking) = ASKING.try_with(Arc::clone) else { return self.0.ask(questions) };
+        let asked = questions.clone();
+        let answering = self.0.ask(questions);
+        Box::pin(async move {
+            let answers = answering.await;
+            asking.note(asked, &answers);
+            answers
+        })
+    }
+
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        self.0.tell(notices)
+    }
+
+    fn signer(&self) -> Option<Signer> {
+        self.0.signer()
+    }
+}
+
+/// What a call waits for when its turn is over.
+pub(super) struct Later {
+    /// Its one question.
+    pub(super) set: QuestionSet,
+    /// It is the client that answers.
+    pub(super) of_client: bool,
+}
 
 /// The asking of one call.
 pub(super) struct Asking {
     call_id: CallId,
     way: Way,
     limit: Duration,
-    answered: Answered,
-    wanted: Mutex<Option<QuestionSet>>,
+    later: Mutex<Option<Later>>,
+    /// The client has to be asked by the end of its call.
+    has_to_end: AtomicBool,
     waits: AtomicBool,
 }
 
 impl Asking {
-    pub(super) fn new(
-        call_id: CallId,
-        context: &RequestContext<RoleServer>,
-        is_modern: bool,
-        limit: Duration,
-        answered: Answered,
-    ) -> Self {
+    pub(super) fn new(call_id: CallId, context: &RequestContext<RoleServer>, is_modern: bool, limit: Duration) -> Self {
         let capabilities = context.client_capabilities();
         let elicitation = capabilities.as_ref().and_then(|capabilities| capabilities.elicitation.as_ref());
         // Neither form nor URL: the revision that knew only forms.
@@ -98,7 +120,13 @@ impl Asking {
             (true, true) => Way::InputRequired,
             (true, false) => Way::Elicitation(context.peer.clone()),
         };
-        Asking { call_id, way, limit, answered, wanted: Mutex::new(None), waits: AtomicBool::new(false) }
+        let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
+        Asking { call_id, way, limit, later: Mutex::new(None), has_to_end, waits }
+    }
+
+    /// How the call is called in the records.
+    pub(super) fn call_id(&self) -> &CallId {
+        &self.call_id
     }
 
     /// A person is thinking just now.
@@ -106,12 +134,32 @@ impl Asking {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// What the client has to be asked, if its call ended for it.
-    pub(super) fn take_wanted(&self) -> Option<QuestionSet> {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(super) fn begin_to_wait(&self) {
+        self.waits.store(true, Ordering::Relaxed);
     }
 
-    async fn ask(&self, set: QuestionSet) -> Vec<Answer> {
+    fn note(&self, asked: QuestionSet, answers: &[Answer]) {
+        let QuestionSet { questions, notices, .. } = asked;
+        let own =
+            |(question, answer): &(Question, &Answer)| **answer == Answer::Later && question.call_id == self.call_id;
+        let Some((question, _)) = questions.into_iter().zip(answers).find(own) else { return };
+        let mut set = QuestionSet::new([question]);
+        set.notices = notices;
+        let of_client = self.has_to_end.load(Ordering::Relaxed);
+        *self.later.lock().unwrap_or_else(PoisonError::into_inner) = Some(Later { set, of_client });
+    }
+
+    /// What the call waits for, if somebody answers later.
+    pub(super) fn take_later(&self) -> Option<Later> {
+        self.later.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The client has to be asked by the end of its call.
+    pub(super) fn has_to_end(&self) -> bool {
+        self.has_to_end.load(Ordering::Relaxed)
+    }
+
+    pub(super) async fn ask(&self, set: QuestionSet) -> Vec<Answer> {
         let count = set.questions.len();
         match &self.way {
             Way::None => vec![Answer::Unavailable; count],
@@ -120,7 +168,10 @@ impl Asking {
                 let answer = peer.create_elicitation_with_timeout(form(&set), Some(self.limit)).await;
                 self.waits.store(false, Ordering::Relaxed);
                 match answer {
-                    Ok(result) => read(&set.questions, &result),
+                    Ok(result) => {
+                        fill(&set, &result);
+                        read(&set.questions, &result)
+                    }
                     Err(ServiceError::Timeout { .. }) => vec![Answer::Expired; count],
                     Err(error) => {
                         tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
@@ -128,35 +179,63 @@ impl Asking {
                     }
                 }
             }
-            Way::InputRequired if set.questions.iter().any(|question| question.call_id != self.call_id) => {
+            // What is asked for is given to a call that is there: one that waits takes no more than a yes or a no.
+            Way::InputRequired
+                if set
+                    .questions
+                    .iter()
+                    .any(|question| question.call_id != self.call_id || !question.blanks.is_empty()) =>
+            {
                 vec![Answer::Unavailable; count]
             }
             Way::InputRequired => {
-                let known: Option<Vec<Answer>> =
-                    set.questions.iter().map(|question| self.answered.get(&question.digest).copied()).collect();
-                if let Some(answers) = known {
-                    return answers;
-                }
-                *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(set);
+                self.has_to_end.store(true, Ordering::Relaxed);
                 vec![Answer::Later; count]
             }
         }
     }
 }
 
-/// Under which key a form and its answer travel.
-const KEY: &str = "approval";
-
 /// The field of a form that is for a question.
 fn field(index: usize, of: usize) -> String {
     if of == 1 { "go_ahead".to_owned() } else { format!("go_ahead_{}", index + 1) }
+}
+
+/// The field of a form that is for a blank of a question.
+fn blank_field(index: usize, of: usize, place: usize) -> String {
+    format!("{}_blank_{}", field(index, of), place + 1)
+}
+
+/// What a blank takes, as far as that is known.
+fn choices(blank: &Blank) -> String {
+    let choices: Vec<String> = blank.choices.iter().take(20).map(|choice| text::visible(choice, 80)).collect();
+    match choices.is_empty() {
+        true => text::visible(&blank.types, 80),
+        false => format!("{}: {}", text::visible(&blank.types, 80), choices.join(", ")),
+    }
+}
+
+/// Writes what was filled in into the blanks. What the tool doesn't take stays open, and the call doesn't run.
+fn fill(set: &QuestionSet, result: &ElicitResult) {
+    let Some(content) = &result.content else { return };
+    let count = set.questions.len();
+    for (index, question) in set.questions.iter().enumerate() {
+        for (place, blank) in question.blanks.iter().enumerate() {
+            let Some(typed) = content.get(blank_field(index, count, place)).and_then(serde_json::Value::as_str) else {
+                continue;
+            };
+            if let Err(error) = set.fill_text(&question.id, &blank.slot, typed) {
+                tracing::debug!(target: "tool_runtime", %error, slot = blank.slot, "a blank was not filled");
+            }
+        }
+    }
 }
 
 /// How much of the arguments is shown, in characters: all of what can be read by a person.
 const SHOWN: usize = 4_000;
 
 /// A form with a yes or no for each question.
-fn form(set: &QuestionSet) -> ElicitRequestParams {
+pub(super) fn form(set: &QuestionSet) -> ElicitRequestParams {
     let count = set.questions.len();
     let mut properties = BTreeMap::new();
     let mut message = String::new();
@@ -169,6 +248,10 @@ fn form(set: &QuestionSet) -> ElicitRequestParams {
         let title = format!("Let `{}` run", text::visible(&question.tool, 80));
         let schema = BooleanSchema::new().title(title);
         properties.insert(field(index, count), PrimitiveSchemaDefinition::Boolean(schema));
+        for (place, blank) in question.blanks.iter().enumerate() {
+            let asks = StringSchema::new().title(text::visible(&blank.asks, 200)).description(choices(blank));
+            properties.insert(blank_field(index, count, place), PrimitiveSchemaDefinition::String(asks));
+        }
     }
     let required: Vec<String> = properties.keys().cloned().collect();
     let mut schema = ElicitationSchema::new(properties);
@@ -197,7 +280,7 @@ fn describe(message: &mut String, question: &Question) {
 }
 
 /// What a filled form says of each question. Nothing is a yes but a yes.
-fn read(questions: &[Question], result: &ElicitResult) -> Vec<Answer> {
+pub(super) fn read(questions: &[Question], result: &ElicitResult) -> Vec<Answer> {
     let count = questions.len();
     let answer = |index: usize| match &result.action {
         ElicitationAction::Accept => {
@@ -212,97 +295,4 @@ fn read(questions: &[Question], result: &ElicitResult) -> Vec<Answer> {
         _ => Answer::Unavailable,
     };
     (0..count).map(answer).collect()
-}
-
-/// What clients were asked in calls that have ended for it.
-pub(super) struct Waiting {
-    codec: RequestStateCodec,
-    asked: Mutex<HashMap<Vec<u8>, Asked>>,
-}
-
-struct Asked {
-    questions: Vec<Question>,
-    until: Instant,
-}
-
-/// How many questions may wait for a call that comes again. The oldest go first.
-const MOST: usize = 4_096;
-
-impl Waiting {
-    /// `None`: the system has no random numbers.
-    pub(super) fn new() -> Option<Self> {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key).ok()?;
-        Some(Waiting { codec: RequestStateCodec::try_new(key.to_vec()).ok()?, asked: Mutex::default() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Vec<u8>, Asked>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The answer to a call that has to come again.
-    ///
-    /// # Errors
-    /// If the system has no random numbers.
-    pub(super) fn input_required(
-        &self,
-        tool: &str,
-        set: QuestionSet,
-        limit: Duration,
-    ) -> Result<InputRequiredResult, getrandom::Error> {
-        let mut name = [0; 16];
-        getrandom::fill(&mut name)?;
-        let request = InputRequest::Elicitation(ElicitRequest::new(form(&set)));
-        {
-            let now = Instant::now();
-            let mut asked = self.lock();
-            if asked.len() >= MOST {
-                asked.retain(|_, asked| asked.until > now);
-            }
-            if asked.len() >= MOST
-                && let Some(oldest) = asked.iter().min_by_key(|(_, asked)| asked.until).map(|(name, _)| name.clone())
-            {
-                asked.remove(&oldest);
-            }
-            asked.insert(name.to_vec(), Asked { questions: set.questions, until: now + limit });
-        }
-        let options = SealOptions::new().associated_data(tool.as_bytes()).ttl(limit);
-        let state = self.codec.seal_with(&name, &options);
-        Ok(InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), request)])), Some(state)))
-    }
-
-    /// What a call that comes again brings with it. A state opens once: whoever sends it again is asked again.
-    ///
-    /// # Errors
-    /// If the state isn't one of ours for this tool.
-    pub(super) fn answered(
-        &self,
-        tool: &str,
-        state: Option<&str>,
-        responses: Option<&InputResponses>,
-    ) -> Result<Answered, ErrorData> {
-        let Some(state) = state else { return Ok(Answered::new()) };
-        let name = match self.codec.open_with(state, tool.as_bytes()) {
-            Ok(name) => name,
-            Err(RequestStateError::Expired) => return Ok(Answered::new()),
-            Err(error) => {
-                tracing::warn!(target: "tool_runtime", %error, "an MCP client sent a state that isn't ours");
-                return Err(ErrorData::invalid_params(
-                    "`requestState` is not what this server gave for this call",
-                    None,
-                ));
-            }
-        };
-        let Some(asked) = self.lock().remove(&name) else { return Ok(Answered::new()) };
-        if asked.until <= Instant::now() {
-            return Ok(Answered::new());
-        }
-        let result = responses
-            .and_then(|responses| responses.get(KEY))
-            .and_then(|response| serde_json::from_value::<ElicitResult>(response.clone()).ok());
-        let Some(result) = result else { return Ok(Answered::new()) };
-        let answers = read(&asked.questions, &result);
-        let digests = asked.questions.iter().map(|question| question.digest);
-        Ok(digests.zip(answers).collect())
-    }
 }

@@ -13,10 +13,11 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::asking::{ASKING, Asking};
+use super::going::Went;
 use super::relay::Teller;
+use super::waiting::{Parked, answer};
 use super::{McpServer, Served, results};
-use crate::call::{CallId, Code, RawArguments, ToolCall};
-use crate::path::Settled;
+use crate::call::{Code, RawArguments, ToolCall};
 
 /// How often a client that waits for a person hears that it is to wait on. Clients give up after a minute.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -54,27 +55,31 @@ impl ServerHandler for Handler {
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let served = self.0.served();
-        let call_id = self.0.next_call();
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
-        let state = request.request_state.as_deref();
-        let answered = self.0.0.waiting.answered(&request.name, state, request.input_responses.as_ref())?;
+        let waiting = &self.0.0.waiting;
+        let returned = waiting.opened(&request.name, request.request_state.as_deref())?;
         let arguments = arguments(&mut context, request.arguments);
-        let call = ToolCall::new(call_id.clone(), &*request.name, arguments);
-        let asking = Arc::new(Asking::new(call_id.clone(), &context, is_modern, self.0.0.ask_within, answered));
-        let settled = self.run(&served, call, &call_id, &asking, &context).await?;
-        if settled.record().code() == Code::UnknownTool {
-            return Err(ErrorData::invalid_params(settled.result().text(), None));
-        }
-        if settled.record().code() == Code::ApprovalPending
-            && let Some(wanted) = asking.take_wanted()
+        let call = ToolCall::new(self.0.next_call(), &*request.name, arguments);
+        let parked = waiting.like(&served.harness, served.asks_client, &call, returned).await;
+        // One that has waited is called what it was called then.
+        let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
+        let call_id = own.unwrap_or_else(|| call.id().clone());
+        let asking = Arc::new(Asking::new(call_id, &context, is_modern, self.0.0.ask_within));
+        if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
+            && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
-            let asked = self.0.0.waiting.input_required(&request.name, wanted, self.0.0.ask_within);
-            return asked.map(CallToolResponse::from).map_err(|error| {
-                tracing::error!(target: "tool_runtime", %error, "no random numbers");
-                ErrorData::internal_error("nobody can be asked", None)
-            });
+            self.0.reply(&served.harness, parked, answer).await;
         }
-        Ok(results::result(&settled, served.listing.get(&request.name), is_modern).into())
+        match self.run(&served, call, parked, &asking, &context).await? {
+            Went::Settled(settled) if settled.record().code() == Code::UnknownTool => {
+                Err(ErrorData::invalid_params(settled.result().text(), None))
+            }
+            Went::Settled(settled) => {
+                Ok(results::result(&settled, served.listing.get(&request.name), is_modern).into())
+            }
+            Went::Asks(parked) => Ok(waiting.input_required(&parked, self.0.0.ask_within).into()),
+            Went::Waits => Ok(results::pending(&request.name).into()),
+        }
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -108,26 +113,26 @@ impl Handler {
         &self,
         served: &Served,
         call: ToolCall,
-        call_id: &CallId,
+        parked: Option<Arc<Parked>>,
         asking: &Arc<Asking>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Settled, ErrorData> {
+    ) -> Result<Went, ErrorData> {
         let loaded = served.harness.loaded_tools();
         let before = served.listing.has_deferred().then(|| loaded.names());
-        let running = served.harness.run_settled([call], Some(context.ct.clone()));
-        let mut running = pin!(ASKING.scope(Arc::clone(asking), running));
-        let settled = match context.meta.get_progress_token() {
-            None => running.await,
+        let going = self.0.go(served, call, parked, asking, context.ct.clone());
+        let mut going = pin!(ASKING.scope(Arc::clone(asking), going));
+        let went = match context.meta.get_progress_token() {
+            None => going.await,
             Some(token) => {
-                let mut listening = self.0.0.relay.listen(call_id);
+                let mut listening = self.0.0.relay.listen(asking.call_id());
                 let mut teller = Teller::new(context.peer.clone(), token);
                 let mut heartbeat = tokio::time::interval(HEARTBEAT);
                 heartbeat.tick().await;
-                let settled = loop {
+                let went = loop {
                     tokio::select! {
                         biased;
                         Some(progress) = listening.reports.recv() => teller.tell(progress).await,
-                        settled = &mut running => break settled,
+                        went = &mut going => break went,
                         _ = heartbeat.tick() => {
                             if asking.waits() {
                                 teller.wait().await;
@@ -138,13 +143,13 @@ impl Handler {
                 while let Ok(progress) = listening.reports.try_recv() {
                     teller.tell(progress).await;
                 }
-                settled
+                went
             }
         };
         if before.is_some_and(|before| before != loaded.names()) {
             self.0.tell_changed();
         }
-        settled.into_iter().next().ok_or_else(|| ErrorData::internal_error("the call was lost", None))
+        went
     }
 }
 

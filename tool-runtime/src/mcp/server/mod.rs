@@ -1,12 +1,14 @@
 //! A harness, served to MCP clients.
 
 mod asking;
+mod going;
 mod handler;
 mod http;
 mod listing;
 mod relay;
 mod results;
 mod stdio;
+mod waiting;
 
 use std::fmt;
 use std::io;
@@ -16,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 pub use asking::McpApprover;
-use asking::Waiting;
+use asking::Noting;
 use handler::Handler;
 pub use http::HttpOptions;
 use listing::Listing;
@@ -27,6 +29,7 @@ use rmcp::{RoleServer, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use waiting::Waiting;
 
 use crate::call::CallId;
 use crate::harness::Harness;
@@ -37,7 +40,9 @@ use crate::harness::Harness;
 /// description, schemas and the host's hints; [deferred](crate::ToolSchema::defer) tools are listed once they are loaded.
 ///
 /// A call that has to be asked about is asked about by the harness's approver. One without asks the person
-/// behind the client: see [`McpApprover`].
+/// behind the client: see [`McpApprover`]. An answer that [comes later](crate::Answer::Later) is waited for in the
+/// ledger: a client that makes the same call again once it is there goes on with the call that waits
+/// ([`Harness::resume`]), also after a restart if the ledger lasts. The ledger gives such a call out once.
 ///
 /// ```no_run
 /// use tool_runtime::mcp::McpServer;
@@ -58,6 +63,7 @@ struct Inner {
     config: ServerConfig,
     page_size: usize,
     ask_within: Duration,
+    wait: Duration,
     waiting: Waiting,
     relay: Relay,
     /// Clients of before 2026-07-28 who are told when the list changes.
@@ -73,16 +79,20 @@ struct Inner {
 struct Served {
     harness: Harness,
     listing: Listing,
+    /// Nobody but the person behind the client is asked.
+    asks_client: bool,
 }
 
 impl Served {
     fn new(harness: Harness, relay: &Relay) -> Result<Self, McpServerError> {
         let listing = Listing::new(harness.registry())
             .map_err(|unlisted| McpServerError(Kind::Unlisted(unlisted.tool, unlisted.what)))?;
-        let harness = harness
-            .observer(relay.clone())
-            .ask_through(|approver| approver.unwrap_or_else(|| Arc::new(McpApprover::new())));
-        Ok(Served { harness, listing })
+        let mut asks_client = false;
+        let harness = harness.observer(relay.clone()).ask_through(|approver| {
+            asks_client = approver.is_none();
+            Arc::new(Noting(approver.unwrap_or_else(|| Arc::new(McpApprover::new()))))
+        });
+        Ok(Served { harness, listing, asks_client })
     }
 }
 
@@ -95,6 +105,7 @@ impl McpServer {
             instructions: None,
             page_size: NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN),
             ask_within: Duration::from_secs(300),
+            wait: Duration::ZERO,
         }
     }
 
@@ -187,6 +198,7 @@ pub struct McpServerBuilder {
     instructions: Option<String>,
     page_size: NonZeroUsize,
     ask_within: Duration,
+    wait: Duration,
 }
 
 impl McpServerBuilder {
@@ -225,6 +237,14 @@ impl McpServerBuilder {
         self
     }
 
+    /// Sets how long a call waits for an answer that comes later before its turn ends as pending: not at all, unless it is
+    /// set. It should be less than what clients wait for a call, which is a minute as a rule.
+    #[must_use]
+    pub fn wait_for_answers(mut self, limit: Duration) -> Self {
+        self.wait = limit;
+        self
+    }
+
     /// Ends with the server.
     ///
     /// # Errors
@@ -237,6 +257,10 @@ impl McpServerBuilder {
                 .with_server_info(self.info);
         config.instructions = self.instructions;
         let no_numbers = || McpServerError(Kind::NoRandomNumbers);
+        let waiting = {
+            let served = served.read().unwrap_or_else(PoisonError::into_inner);
+            Waiting::new(served.harness.records()).ok_or_else(no_numbers)?
+        };
         let mut prefix = [0; 8];
         getrandom::fill(&mut prefix).map_err(|_| no_numbers())?;
         Ok(McpServer(Arc::new(Inner {
@@ -244,7 +268,8 @@ impl McpServerBuilder {
             config,
             page_size: self.page_size.get(),
             ask_within: self.ask_within,
-            waiting: Waiting::new().ok_or_else(no_numbers)?,
+            wait: self.wait,
+            waiting,
             relay,
             peers: Mutex::default(),
             changes: watch::Sender::new(()),

@@ -22,6 +22,14 @@ pub(super) fn result(settled: &Settled, tool: Option<&Tool>, is_modern: bool) ->
     success
 }
 
+/// A call that waits for an answer from elsewhere.
+pub(super) fn pending(tool: &str) -> CallToolResult {
+    let tool = crate::schema::text::shown(tool, 80);
+    CallToolResult::error(vec![ContentBlock::text(format!(
+        "`{tool}` has not run yet: a person has been asked about this call, and the answer comes later. To go on with it then, make the same call again, with the same arguments."
+    ))])
+}
+
 fn block(block: &Block) -> ContentBlock {
     match block {
         Block::Text(text) => ContentBlock::text(text.to_string()),

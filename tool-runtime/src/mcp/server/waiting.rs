@@ -1,0 +1,200 @@
+//! Calls that wait for an answer, and come again.
+//!
+//! They wait in the ledger: what is kept here is which of them a client may come back to. A client that is asked by the
+//! end of its call carries no more than the call's case, with a seal on it. Whoever comes back with an answer, or makes
+//! the same call again once it was answered elsewhere, goes on with the call that waits: the ledger gives it out once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ElicitRequest, ElicitResult, InputRequest, InputRequiredResult, InputResponses, RequestStateCodec,
+    RequestStateError, SealOptions,
+};
+use tokio::sync::OnceCell;
+
+use super::asking::{Later, form, read};
+use crate::call::{CaseId, ToolCall};
+use crate::gate::{Answer, Question, QuestionSet};
+use crate::harness::Harness;
+use crate::ledger::{CaseHistory, CaseState, Ledger, LedgerError, Query, Stored};
+use crate::tool::Card;
+
+/// Under which key a form and its answer travel.
+const KEY: &str = "approval";
+
+/// How many calls that wait are known here. The oldest go first; the ledger has them still.
+const MOST: usize = 4_096;
+
+/// A call that waits.
+pub(super) struct Parked {
+    pub(super) case: CaseId,
+    /// Its one question.
+    pub(super) set: QuestionSet,
+    /// It is the client that answers.
+    pub(super) of_client: bool,
+}
+
+impl Parked {
+    pub(super) fn new(case: CaseId, later: Later) -> Self {
+        Parked { case, set: later.set, of_client: later.of_client }
+    }
+
+    /// As the ledger has it, if it waits.
+    fn of_history(history: &CaseHistory, of_client: bool) -> Option<Self> {
+        let waits = matches!(history.state(), CaseState::Waiting | CaseState::Answered);
+        let question = history.asked().filter(|_| waits).and_then(question)?;
+        Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client })
+    }
+
+    pub(super) fn question(&self) -> Option<&Question> {
+        self.set.questions.first()
+    }
+}
+
+/// What was asked, read back.
+fn question(asked: &Stored) -> Option<Question> {
+    let word = |pointer: &str| crate::schema::json::Json::parse(&asked.get(pointer)?).ok()?.as_str().map(str::to_owned);
+    let mut question = Question::new(asked.call_id().clone(), asked.tool(), asked.arguments().unwrap_or_default());
+    question.id = asked.question()?;
+    question.digest = asked.what()?;
+    question.definition = asked.definition()?;
+    question.reasons = asked.reasons().into_iter().map(str::to_owned).collect();
+    question.card = word("/card/title").map(|title| Card { body: word("/card/body"), ..Card::new(title) });
+    Some(question)
+}
+
+/// The calls that wait, as far as they are known here.
+pub(super) struct Waiting {
+    codec: RequestStateCodec,
+    /// Those from before this process began are read once.
+    read: OnceCell<()>,
+    /// Most servers have none: then nobody takes the lock.
+    count: AtomicUsize,
+    calls: Mutex<VecDeque<Arc<Parked>>>,
+}
+
+impl Waiting {
+    /// Seals are the ledger's: with its key they outlast the process. `None`: the system has no random numbers.
+    pub(super) fn new(ledger: &dyn Ledger) -> Option<Self> {
+        let key = match ledger.key() {
+            Some(key) => key.digest("mcp-state", &[]).as_bytes().to_vec(),
+            None => {
+                let mut key = vec![0; 32];
+                getrandom::fill(&mut key).ok()?;
+                key
+            }
+        };
+        let codec = RequestStateCodec::try_new(key).ok()?;
+        Some(Waiting { codec, read: OnceCell::new(), count: AtomicUsize::new(0), calls: Mutex::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Parked>>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn keep(&self, parked: Parked) -> Arc<Parked> {
+        let parked = Arc::new(parked);
+        let mut calls = self.lock();
+        if calls.len() >= MOST {
+            calls.pop_front();
+        }
+        calls.push_back(Arc::clone(&parked));
+        self.count.store(calls.len(), Ordering::Release);
+        parked
+    }
+
+    pub(super) fn remove(&self, case: CaseId) {
+        let mut calls = self.lock();
+        calls.retain(|parked| parked.case != case);
+        self.count.store(calls.len(), Ordering::Release);
+    }
+
+    /// The call that waits and would run just this, if there is one. `returned` is the one that the client comes back to.
+    pub(super) async fn like(
+        &self,
+        harness: &Harness,
+        asks_client: bool,
+        call: &ToolCall,
+        returned: Option<CaseId>,
+    ) -> Option<Arc<Parked>> {
+        self.read.get_or_init(|| self.read_all(harness, asks_client)).await;
+        if self.count.load(Ordering::Acquire) == 0 && returned.is_none() {
+            return None;
+        }
+        let what = harness.what_would_run(call)?;
+        let same = |parked: &&Arc<Parked>| parked.question().is_some_and(|question| question.digest == what);
+        let known = {
+            let calls = self.lock();
+            let mut alike = calls.iter().filter(same);
+            let first = alike.clone().next();
+            alike.find(|parked| Some(parked.case) == returned).or(first).cloned()
+        };
+        match (known, returned) {
+            (Some(known), _) => Some(known),
+            // Another process of those that share the ledger may have asked.
+            (None, Some(case)) => {
+                let read = harness.records().history(Query::all().case(case)).await;
+                let history = told(read)?;
+                let parked = history.case(case).and_then(|history| Parked::of_history(history, true))?;
+                let parked = Arc::new(parked);
+                same(&&parked).then_some(parked)
+            }
+            (None, None) => None,
+        }
+    }
+
+    async fn read_all(&self, harness: &Harness, asks_client: bool) {
+        let Some(history) = told(harness.records().history(Query::unfinished()).await) else { return };
+        for parked in history.waiting().filter_map(|case| Parked::of_history(case, asks_client)) {
+            self.keep(parked);
+        }
+    }
+
+    /// The answer to a call that has to come again.
+    pub(super) fn input_required(&self, parked: &Parked, limit: Duration) -> InputRequiredResult {
+        let request = InputRequest::Elicitation(ElicitRequest::new(form(&parked.set)));
+        let tool = parked.question().map(|question| question.tool.as_str()).unwrap_or_default();
+        let options = SealOptions::new().associated_data(tool.as_bytes()).ttl(limit);
+        let state = self.codec.seal_with(parked.case.to_string().as_bytes(), &options);
+        InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), request)])), Some(state))
+    }
+
+    /// Which call a client comes back to. `None`: to none, or too late.
+    ///
+    /// # Errors
+    /// If the state isn't one of ours for this tool.
+    pub(super) fn opened(&self, tool: &str, state: Option<&str>) -> Result<Option<CaseId>, ErrorData> {
+        let Some(state) = state else { return Ok(None) };
+        match self.codec.open_with(state, tool.as_bytes()) {
+            Ok(case) => Ok(std::str::from_utf8(&case).ok().and_then(|case| case.parse().ok())),
+            Err(RequestStateError::Expired) => Ok(None),
+            Err(error) => {
+                tracing::warn!(target: "tool_runtime", %error, "an MCP client sent a state that isn't ours");
+                Err(ErrorData::invalid_params("`requestState` is not what this server gave for this call", None))
+            }
+        }
+    }
+}
+
+/// What a client that comes back says to the question.
+pub(super) fn answer(parked: &Parked, responses: Option<&InputResponses>) -> Option<Answer> {
+    let response = responses?.get(KEY)?;
+    let result = serde_json::from_value::<ElicitResult>(response.clone()).ok()?;
+    read(&parked.set.questions, &result).into_iter().next()
+}
+
+fn told(read: Result<crate::ledger::History, LedgerError>) -> Option<crate::ledger::History> {
+    match read {
+        Ok(history) => Some(history),
+        // It only writes: then nothing waits in it from before.
+        Err(error) if error.is_unsupported() => None,
+        Err(error) => {
+            tracing::error!(target: "tool_runtime", %error, "the calls that wait can't be read");
+            None
+        }
+    }
+}
