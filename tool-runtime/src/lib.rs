@@ -109,6 +109,7 @@ pub use ledger::{
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};
+pub use path::{Replay, Replayed, WouldBe};
 pub use registry::{Drift, DriftKind, FilterError, Loaded, Registry, RegistryBuilder, RegistryError};
 pub use schema::{
     Day, DayError, DeclaredTool, Digest, DigestError, Issue, JsonPath, MAX_DEPTH, ModelFacing, Problem, Problems,

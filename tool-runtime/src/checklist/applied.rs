@@ -58,7 +58,8 @@ pub(crate) struct ValueLine {
 /// What a condition is checked by.
 #[derive(Clone)]
 pub(crate) enum Test {
-    Registered(Arc<dyn Condition>),
+    /// By its name.
+    Registered(Arc<str>, Arc<dyn Condition>),
     #[cfg(feature = "cel")]
     Expression(Arc<Expression>),
 }
@@ -199,7 +200,7 @@ impl Line {
         let Tested { by: Sited { value, at }, registered: is_registered, .. } = test;
         if *is_registered {
             return match registered.conditions.get(value) {
-                Some(condition) => Ok(Test::Registered(Arc::clone(condition))),
+                Some(condition) => Ok(Test::Registered(value.as_str().into(), Arc::clone(condition))),
                 None => {
                     let nearest = text::nearest(value, registered.conditions.keys().map(String::as_str));
                     let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();

@@ -161,6 +161,8 @@ pub(crate) struct VerdictParts {
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
     pub(crate) question: Option<QuestionId>,
+    /// The question to which a yes for the session spared one about this call.
+    pub(crate) grant: Option<QuestionId>,
     /// Which checklist it was held against.
     pub(crate) list: Option<Digest>,
     pub(crate) slots: Vec<Slot>,
@@ -235,6 +237,11 @@ impl Verdict {
         self.0.question.as_ref()
     }
 
+    /// The earlier question whose answer, a yes for the session, spared a question about this call.
+    pub fn grant(&self) -> Option<&QuestionId> {
+        self.0.grant.as_ref()
+    }
+
     /// Identifies the checklist that the call was held against: see [`Checklist::digest`](crate::Checklist::digest).
     /// `None` if none asked for anything.
     pub fn checklist(&self) -> Option<&Digest> {
@@ -250,7 +257,7 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 16)?;
+        let mut fields = serializer.serialize_struct("Verdict", 17)?;
         fields.serialize_field("entry", "verdict")?;
         parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
@@ -267,6 +274,10 @@ impl Serialize for Verdict {
         match &parts.question {
             Some(question) => fields.serialize_field("question", question)?,
             None => fields.skip_field("question")?,
+        }
+        match &parts.grant {
+            Some(grant) => fields.serialize_field("grant", grant)?,
+            None => fields.skip_field("grant")?,
         }
         match &parts.list {
             Some(list) => fields.serialize_field("checklist", &list.to_string())?,

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use super::binding::Binding;
 use super::record::from_micros;
 use crate::call::{Block, CallId, CaseId, Code, Content};
+use crate::checklist::Slot;
 use crate::gate::{Answer, QuestionId, Signer};
 use crate::schema::Digest;
 use crate::schema::json::Json;
@@ -213,6 +214,17 @@ impl Stored {
     /// JSON pointers of the arguments that nobody had given.
     pub fn open(&self) -> Vec<&str> {
         self.words("open")
+    }
+
+    /// Of a verdict: every line of the checklist that was about the call, and what came of it.
+    pub fn slots(&self) -> Vec<Slot> {
+        let slots = self.0.json.get("slots").and_then(Json::as_array).unwrap_or_default();
+        slots.iter().filter_map(Slot::read).collect()
+    }
+
+    /// Of a verdict: the earlier question whose answer spared one about this call.
+    pub fn grant(&self) -> Option<QuestionId> {
+        self.word("grant").map(QuestionId::from)
     }
 
     /// The question that it is or is about.

@@ -389,7 +389,7 @@ fn takes_values(state: &State) -> Takes {
 }
 
 /// Why a person has to be asked about a call: every reason there is.
-fn reasons(state: &State) -> Vec<String> {
+pub(super) fn reasons(state: &State) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     if state.ruling.has_to_ask() && state.grant.is_none() {
         reasons.extend(state.ruling.asked.iter().map(ToString::to_string));

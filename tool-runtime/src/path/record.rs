@@ -136,6 +136,7 @@ fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc
         reasons,
         open,
         question: state.question.clone(),
+        grant: state.grant.as_ref().map(|grant| grant.question().clone()),
         list,
         slots,
         repeatable: hints.read_only || hints.idempotent,
@@ -169,12 +170,15 @@ fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
     if let Some(question) = agreed {
         for agree in &listed.findings.agree {
             if let Some(slot) = slots.get_mut(agree.slot) {
-                slot.parts_mut().state = SlotState::Answered(question.clone());
+                slot.parts_mut().is_agreed(&question);
             }
         }
     }
     (listed.findings.list, slots)
 }
+
+/// The reason of a no that stands because nobody may be asked.
+pub(super) const NO_ASKING: &str = "a rule forbids asking";
 
 /// Every rule that applied, and what answered in a person's place.
 fn reasons(state: &State) -> Vec<String> {
@@ -187,7 +191,7 @@ fn reasons(state: &State) -> Vec<String> {
         reasons.push(format!("the approval is void: {why}"));
     }
     if state.approval == Approval::Forbidden {
-        reasons.push("a rule forbids asking".to_owned());
+        reasons.push(NO_ASKING.to_owned());
     }
     if let Some(earlier) = &state.refused_before {
         reasons.push(format!("a person has said no to the same before, to question {earlier}"));

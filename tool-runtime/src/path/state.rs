@@ -65,6 +65,13 @@ pub(super) struct Listed {
     pub(super) told: bool,
 }
 
+impl Listed {
+    /// Nothing is looked up yet.
+    pub(super) fn new(list: Arc<Snapshot>, open: Vec<JsonPath>) -> Self {
+        Listed { list, findings: Findings::default(), open, filled: Vec::new(), shown: Vec::new(), told: false }
+    }
+}
+
 /// What asking a person has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
