@@ -635,6 +635,70 @@ fn a_ledger_says_what_became_of_calls_and_why() {
     });
 }
 
+/// A rule is tried on what happened before it decides anything.
+#[test]
+fn a_ledger_says_what_other_rules_would_have_decided() {
+    use tool_runtime::{
+        AllowAll, Answers, BoxFuture, CheckedCall, Checklist, DynamicTool, Harness, Registry, ToolCall,
+    };
+
+    in_folder("replay", async |folder| {
+        let key = || tool_runtime::LedgerKey::new("main", [1; 32]).unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let parameters = r#"{"type":"object","properties":{"amount":{"type":"integer"}},"required":["amount"]}"#;
+        let tools =
+            file("tools.json", &format!(r#"[{{"name":"pay","description":"Pays.","parameters":{parameters}}}]"#));
+        let line = |limit: &str| {
+            format!(
+                r#"{{"scope":{{"calls":"none"}},"line":[{{"name":"limit","check":"{limit}","text":"it is within the limit"}}]}}"#
+            )
+        };
+        let (old, new) = (file("old.json", &line("within_limit")), file("new.json", &line("is_working_day")));
+        let rules = file("rules.toml", "[[rule]]\ndecision = \"deny\"\ntool = \"pay\"\nreason = \"not any more\"\n");
+        let store = folder.join("ledger.jsonl").to_str().unwrap().to_owned();
+        {
+            let tool = DynamicTool::builder("pay", "Pays.").parameters(parameters).output("true");
+            let tool = tool.run(|_, _| async { Ok("true".to_owned()) }).unwrap();
+            let registry = Registry::builder().tool(tool).build().unwrap();
+            let within = |call: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {
+                Box::pin(async move { Ok(call.arguments().read::<u32>("/amount").ok_or("none")? <= 20) })
+            };
+            let list = Checklist::builder().answers(&Answers::new()).condition("within_limit", within).file(&old);
+            let list = list.build(&registry).unwrap();
+            let ledger = examples::ledger::open(&store, key(), "host").await.unwrap();
+            let harness = Harness::new(registry, AllowAll).checklist(list).ledger(ledger);
+            for amount in [5, 25] {
+                harness.run([ToolCall::new("c", "pay", format!(r#"{{"amount":{amount}}}"#))]).await;
+            }
+        }
+        let ask = async |options: &[&str]| {
+            let words = [&["replay", &store, "--tools", &tools][..], options].concat();
+            let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+            let mut out = Vec::new();
+            let done = examples::ledger::run(&words, key(), &mut out).await;
+            done.map(|()| String::from_utf8(out).unwrap())
+        };
+        let same = ask(&["--list", &old, "--check", "within_limit"]).await.unwrap();
+        assert_eq!(same, "0 of 2 would come to something else\n");
+        let all = ask(&["--list", &old, "--check", "within_limit", "--all"]).await.unwrap();
+        assert!(all.contains("was cleared, and would be again"), "{all}");
+        // Whether it was a working day nobody looked up then.
+        let other = ask(&["--list", &new, "--check", "is_working_day"]).await.unwrap();
+        assert_eq!(other.matches("would be unanswered: it is within the limit").count(), 2, "{other}");
+        assert!(other.contains("    limit: holds -> open\n"), "{other}");
+        let denied = ask(&["--rules", &rules]).await.unwrap();
+        assert!(denied.contains("was cleared; would be denied: not any more"), "{denied}");
+        assert!(denied.contains("was condition_not_met; would be denied"), "{denied}");
+        for wrong in [&["--what"][..], &["--rules"], &["--list", "nowhere.json"]] {
+            assert!(ask(wrong).await.is_err(), "{wrong:?}");
+        }
+    });
+}
+
 #[test]
 fn ruling_gives_one_line_for_each() {
     let sample = r#"[{"id":7},"found"]"#;

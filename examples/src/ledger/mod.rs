@@ -1,6 +1,8 @@
 //! What a ledger can be asked: what became of a conversation's calls, which slot was empty and where a call stopped, which
 //! rules applied, why a call waits, and what to tell whoever provides a tool.
 
+mod again;
+
 use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ pub const USAGE: &str = "ledger COMMAND STORE …
   why STORE CASE        how far a call came, which slots were empty, which rules applied, who agreed
   waiting STORE         the calls that wait, for what, and until when
   stops STORE           where calls stopped, by tool: what its provider should know
+  replay STORE --tools FILE [--rules FILE] [--list FILE] [--state NAME] [--check NAME] [--all]
+                        which calls would be decided otherwise by these rules and this checklist
   repair STORE          settles calls whose host has stopped
   head FILE             how far a file is, for `verify --expect`
   verify FILE [--expect N:MAC]
@@ -62,6 +66,9 @@ pub async fn run(words: &[String], key: LedgerKey, out: &mut impl Write) -> Resu
             for case in read(store, &key, Query::unfinished()).await?.waiting() {
                 waits(case, out)?;
             }
+        }
+        ["replay", store, ref options @ ..] => {
+            again::replay(&read(store, &key, Query::all()).await?, options, out)?;
         }
         ["stops", store] => report(&read(store, &key, Query::all()).await?, out)?,
         ["repair", store] => {

@@ -1,118 +1,15 @@
 //! What becomes of calls: the sentences of the seed about slots, unknowns, asking and verdicts, each by its gist.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tool_runtime::{
-    AllowAll, Answer, Ask, BoxFuture, CallFacts, CheckedCall, Checklist, ChecklistBuilder, Code, Conversation,
-    Decision, DynamicTool, Entry, Harness, Hit, HostTool, ListKind, Location, Lookup, MemoryLedger, Normalisation,
-    Party, Pointer, Policy, QuestionSet, Registry, Reported, SlotKind, SlotState, Source, SourceKind, ToolCall,
-    Verdict, source_fn,
+    AllowAll, Answer, Ask, BoxFuture, CallFacts, CheckedCall, Checklist, Code, Conversation, Decision, Entry, Harness,
+    Hit, ListKind, Location, Lookup, MemoryLedger, Normalisation, Party, Pointer, QuestionSet, Registry, Reported,
+    SlotKind, SlotState, SourceKind, ToolCall, source_fn,
 };
 
-/// What bodies were given, in order.
-type Ran = Arc<Mutex<Vec<String>>>;
-
-fn seen(ran: &Ran) -> Vec<String> {
-    ran.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-fn tool_of(ran: &Ran, name: &str, description: &str, parameters: &str) -> HostTool {
-    let ran = ran.clone();
-    DynamicTool::builder(name, description)
-        .parameters(parameters)
-        .output("true")
-        .run(move |arguments, _cx| {
-            let ran = ran.clone();
-            async move {
-                ran.lock().unwrap_or_else(PoisonError::into_inner).push(arguments);
-                Ok("\"done\"".to_owned())
-            }
-        })
-        .unwrap()
-}
-
-const PAY: &str = r#"{"type":"object","additionalProperties":false,"required":["iban","amount"],"properties":{
-    "iban":{"type":"string","description":"The account that is paid."},
-    "amount":{"type":"integer","description":"How much, in euros.","minimum":1},
-    "memo":{"type":"string"}}}"#;
-
-/// A preset a value.
-fn presets(values: &[(&'static str, &'static str)]) -> Arc<dyn Source> {
-    let values: BTreeMap<&str, &str> = values.iter().copied().collect();
-    source_fn(SourceKind::Preset, move |ask: Ask| {
-        let found = values.get(ask.slot()).filter(|known| ask.value() == Some(**known)).map(|known| {
-            let location = Location::whole(Pointer::Preset(ask.slot().into()), known);
-            Lookup::Hit(Hit::new(location, *known, Normalisation::Exact))
-        });
-        std::future::ready(found.unwrap_or(Lookup::NoResult))
-    })
-}
-
-struct Bench {
-    ran: Ran,
-    registry: Registry,
-    ledger: Arc<MemoryLedger>,
-}
-
-impl Bench {
-    fn with(description: &str, parameters: &str) -> Self {
-        let ran = Ran::default();
-        let registry = Registry::builder().tool(tool_of(&ran, "pay", description, parameters)).build().unwrap();
-        Bench { ran, registry, ledger: Arc::new(MemoryLedger::default()) }
-    }
-
-    fn harness(&self, policy: impl Policy + 'static, checklist: ChecklistBuilder) -> Harness {
-        let checklist = checklist.build(&self.registry).unwrap_or_else(|error| panic!("{error}"));
-        Harness::new(self.registry.clone(), policy).checklist(checklist).ledger(Arc::clone(&self.ledger))
-    }
-
-    fn verdicts(&self) -> Vec<Arc<Verdict>> {
-        let verdict = |entry| match entry {
-            Entry::Verdict(verdict) => Some(verdict),
-            _ => None,
-        };
-        self.ledger.entries().into_iter().filter_map(verdict).collect()
-    }
-
-    fn slot(&self, name: &str) -> (SlotKind, SlotState) {
-        let verdicts = self.verdicts();
-        let verdict = verdicts.last().unwrap();
-        let slot = verdict.slots().iter().find(|slot| slot.name() == name);
-        let slot = slot.unwrap_or_else(|| panic!("no slot `{name}` in {:?}", verdict.slots()));
-        (slot.kind(), slot.state().clone())
-    }
-}
-
-async fn code_of(harness: &Harness, call: ToolCall) -> (Code, String) {
-    let settled = harness.run_settled([call], None).await.remove(0);
-    (settled.record().code(), settled.result().text())
-}
-
-fn pay(arguments: &str) -> ToolCall {
-    ToolCall::new("call_1", "pay", arguments)
-}
-
-/// Somebody who fills in blanks by what they ask for, and says yes.
-fn fills(
-    answers: &[(&'static str, &'static str)],
-    sets: &Arc<Mutex<Vec<QuestionSet>>>,
-) -> impl tool_runtime::Approver + use<> {
-    let (answers, sets): (BTreeMap<&str, &str>, _) = (answers.iter().copied().collect(), sets.clone());
-    move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
-        for question in &set.questions {
-            for blank in &question.blanks {
-                if let Some(answer) = answers.get(&*blank.asks) {
-                    set.fill_text(&question.id, &blank.slot, answer).unwrap();
-                }
-            }
-        }
-        let answers = vec![Answer::Yes; set.questions.len()];
-        sets.lock().unwrap().push(set);
-        Box::pin(std::future::ready(answers))
-    }
-}
+use crate::bench::{Bench, PAY, Ran, check, code_of, fills, pay, presets, says, seen};
 
 /// "A value with no source cannot become an argument."
 #[tokio::test]
@@ -258,7 +155,10 @@ async fn a_confirm_is_asked_although_the_policy_allows() {
     let reasons = &sets[0].questions[0].reasons;
     // The pair is shown, and the call costs one question.
     assert_eq!(*reasons, [r#"money goes there: "DE1""#, "Money leaves the account."]);
-    assert!(matches!(bench.slot("/iban"), (SlotKind::Value, SlotState::Answered(_))));
+    assert!(matches!(bench.slot("/iban"), (SlotKind::Value, SlotState::Given)));
+    let verdicts = bench.verdicts();
+    let iban = verdicts.last().unwrap().slots().iter().find(|slot| slot.name() == "/iban").unwrap();
+    assert_eq!(iban.approved(), verdicts.last().unwrap().question());
     assert!(matches!(bench.slot("confirm"), (SlotKind::Condition, SlotState::Answered(_))));
 }
 
@@ -288,16 +188,6 @@ async fn nothing_is_asked_about_a_denied_call() {
         .approver(fills(&[], &sets));
     let (code, _) = code_of(&harness, pay(r#"{"iban":"DE1","amount":5}"#)).await;
     assert_eq!((code, sets.lock().unwrap().len()), (Code::Denied, 0));
-}
-
-fn check(then: &str) -> String {
-    format!(
-        r#"{{"origin":"treasury policy 4","line":[{{"tool":"pay","name":"recipient","check":"known","then":"{then}","text":"the recipient is known"}}],"scope":{{"calls":"none"}}}}"#
-    )
-}
-
-fn says(truth: Result<bool, &'static str>) -> impl Fn(CheckedCall) -> BoxFuture<'static, Result<bool, String>> {
-    move |_| Box::pin(std::future::ready(truth.map_err(str::to_owned)))
 }
 
 /// "The answer 'the condition was not met' can exist."

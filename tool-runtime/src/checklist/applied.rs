@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::condition::{Condition, Registered};
 #[cfg(feature = "cel")]
 use super::expression::{Expression, Scope};
-use super::file::{Addressee, How, Labelled, Line, Tested};
+use super::file::{How, Labelled, Line, Tested};
 use super::origin::Origin;
 use super::source::SourceKind;
 use crate::document::{At, Sited};
-use crate::gate::{parse_argument, written_argument};
+use crate::gate::{Addressee, parse_argument, written_argument};
 use crate::schema::{JsonPath, Segment, Step, text};
 use crate::tool::HostTool;
 
@@ -58,7 +58,8 @@ pub(crate) struct ValueLine {
 /// What a condition is checked by.
 #[derive(Clone)]
 pub(crate) enum Test {
-    Registered(Arc<dyn Condition>),
+    /// By its name.
+    Registered(Arc<str>, Arc<dyn Condition>),
     #[cfg(feature = "cel")]
     Expression(Arc<Expression>),
 }
@@ -141,7 +142,7 @@ impl Line {
             (Some(test), ..) => Kind::Condition {
                 how: test.how,
                 test: self.test(test, tool, registered)?,
-                approver: self.approver.unwrap_or(Addressee::User),
+                approver: self.approver.clone().unwrap_or(Addressee::User),
             },
             (None, Some(steps), label) => Kind::Value(Box::new(self.value(&steps, label, tool, registered)?)),
             (None, None, Some(Labelled::Notice)) => Kind::Tell,
@@ -199,7 +200,7 @@ impl Line {
         let Tested { by: Sited { value, at }, registered: is_registered, .. } = test;
         if *is_registered {
             return match registered.conditions.get(value) {
-                Some(condition) => Ok(Test::Registered(Arc::clone(condition))),
+                Some(condition) => Ok(Test::Registered(value.as_str().into(), Arc::clone(condition))),
                 None => {
                     let nearest = text::nearest(value, registered.conditions.keys().map(String::as_str));
                     let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();

@@ -7,17 +7,18 @@ use std::time::SystemTime;
 use super::applied::{Applied, Kind, ValueLine};
 use super::ask::Ask;
 use super::condition::{CheckedCall, Registered};
-use super::file::{Addressee, Labelled};
+use super::file::Labelled;
 use super::judge::Observed;
 use super::look_up::{Tried, look_up_all};
 use super::origin::{ListKind, Origin};
+use super::recorded::Recorded;
 use super::shape::Shape;
 use super::slot::{Party, Slot, SlotKind, SlotParts, SlotState, Unknown};
 use super::snapshot::Snapshot;
 use super::source::{Lookup, Source, SourceSet};
 use super::{intent, judge, leaves, words};
 use crate::call::ToolCall;
-use crate::gate::QuestionId;
+use crate::gate::{Addressee, QuestionId};
 use crate::schema::json::Json;
 use crate::schema::{Day, Digest, JsonPath, Said};
 use crate::tool::HostTool;
@@ -29,6 +30,8 @@ pub(crate) struct Around<'a> {
     pub(crate) sources: &'a [Arc<dyn Source>],
     pub(crate) registered: &'a Registered,
     pub(crate) now: Option<SystemTime>,
+    /// What a record holds, in the place of all the others.
+    pub(crate) recorded: Option<&'a Recorded>,
 }
 
 /// A call at one of its revisions.
@@ -93,13 +96,20 @@ impl Findings {
 
     /// A line that isn't about a value.
     pub(super) fn line(&mut self, line: &Applied, state: SlotState) -> usize {
+        self.judged(line, state, Vec::new())
+    }
+
+    /// A line that was judged by something.
+    pub(super) fn judged(&mut self, line: &Applied, state: SlotState, facts: Vec<(Arc<str>, Arc<str>)>) -> usize {
         self.add(SlotParts {
             name: Arc::clone(&line.name),
             kind: SlotKind::Condition,
             origins: vec![line.origin.clone()],
             value: None,
             state,
+            approved: None,
             tried: Vec::new(),
+            facts,
         })
     }
 
@@ -111,7 +121,9 @@ impl Findings {
             origins: vec![Origin::new(ListKind::Fixed, "every call")],
             value,
             state,
+            approved: None,
             tried: Vec::new(),
+            facts: Vec::new(),
         })
     }
 
@@ -244,7 +256,12 @@ async fn values(
             if let Some(Filled::Given(_, question)) = filled {
                 return Some(SlotState::Answered(question.clone()));
             }
-            wanted.value?;
+            let value = wanted.value?;
+            if let Some(settled) =
+                around.recorded.and_then(|recorded| recorded.settled(&path.to_pointer(), Some(&value.to_string())))
+            {
+                return Some(settled);
+            }
             if wanted.said.authored || wanted.lines.iter().any(|(_, line)| line.authored) {
                 Some(SlotState::Authored)
             } else if filled.is_none() && is_default(path) {
@@ -258,7 +275,11 @@ async fn values(
         .collect();
     let asks = wanted.iter().zip(&settled).filter(|(_, settled)| settled.is_none());
     let asks = asks.map(|(wanted, _)| (wanted.from(), ask_for(around, call, wanted)));
-    let mut tried = look_up_all(around.sources, asks).await.into_iter();
+    let tried: Vec<Tried> = match around.recorded {
+        Some(recorded) => asks.map(|(from, ask)| recorded.tried(&ask, from)).collect(),
+        None => look_up_all(around.sources, asks).await,
+    };
+    let mut tried = tried.into_iter();
     for (wanted, settled) in wanted.iter().zip(settled) {
         let found = if settled.is_none() { tried.next() } else { None };
         settle((around, observed), call, wanted, settled, found, findings);
@@ -312,6 +333,7 @@ fn settle(
         None => (None, Vec::new()),
     };
     let mut value = wanted.value.map(shown);
+    let mut facts = Vec::new();
     let state = match (settled, outcome) {
         (Some(state), _) => state,
         (None, Some(Lookup::Hit(hit))) => {
@@ -338,7 +360,10 @@ fn settle(
             }
         }
         (None, _) => match derived(around, call, wanted, observed) {
-            Some(formula) => SlotState::Derived(formula),
+            Some((formula, by)) => {
+                facts = by;
+                SlotState::Derived(formula)
+            }
             None => {
                 findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
                 let why = if wanted.value.is_some() { "no source has the value" } else { "nothing was given" };
@@ -351,7 +376,8 @@ fn settle(
         SlotState::Derived(formula) => Some(formula.clone()),
         _ => None,
     };
-    let parts = SlotParts { name: path.to_pointer().into(), kind: SlotKind::Value, origins, value, state, tried };
+    let name = path.to_pointer().into();
+    let parts = SlotParts { name, kind: SlotKind::Value, origins, value, state, approved: None, tried, facts };
     let shown = parts.value.clone().unwrap_or_default();
     let slot = findings.add(parts);
     if let Some(formula) = derived {
@@ -373,8 +399,13 @@ fn settle(
     }
 }
 
-/// The formula by which the value follows from others, if it does.
-fn derived(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>, observed: &Observed) -> Option<String> {
+/// The formula by which the value follows from others, if it does, and what that is judged by beside the arguments.
+fn derived(
+    around: Around<'_>,
+    call: &Examined<'_>,
+    wanted: &Wanted<'_>,
+    observed: &Observed,
+) -> Option<(String, judge::Kept)> {
     #[cfg(feature = "cel")]
     {
         let value = wanted.value?;
@@ -382,7 +413,7 @@ fn derived(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>, observe
             let Some(formula) = &line.derive else { continue };
             let facts = judge::facts(around, call, observed);
             if formula.value(&facts).is_ok_and(|derived| Json::parse(&derived).is_ok_and(|derived| derived == *value)) {
-                return Some(formula.as_str().to_owned());
+                return Some((formula.as_str().to_owned(), judge::kept(formula, &facts, call, observed)));
             }
         }
         None

@@ -2,13 +2,13 @@
 
 use super::ask::Ask;
 use super::examine::{Around, Examined, Filled, Findings};
-use super::file::Addressee;
 use super::location::Pointer;
 use super::look_up::look_up_all;
 use super::shape::Shape;
-use super::slot::{Party, SlotState, Unknown};
+use super::slot::{Party, SlotKind, SlotState, Unknown};
 use super::source::{Lookup, SourceKind, SourceSet};
 use crate::call::Reported;
+use crate::gate::Addressee;
 use crate::schema::json::Json;
 use crate::schema::text;
 
@@ -46,6 +46,17 @@ async fn said(
     findings: &mut Findings,
 ) -> Result<(), usize> {
     let open = |why: &str| SlotState::Open { party: Party::User, why: why.to_owned() };
+    if let Some(recorded) = around.recorded {
+        let known = recorded.slot(slot, SlotKind::Intent);
+        let known = known.filter(|known| matches!(known.state(), SlotState::Found { .. } | SlotState::Answered(_)));
+        return match known {
+            Some(known) => {
+                findings.intent(slot, known.value().map(str::to_owned), known.state().clone());
+                Ok(())
+            }
+            None => Err(findings.intent(slot, None, open("the record doesn't have it"))),
+        };
+    }
     for filled in call.filled {
         if let Filled::Said(name, words, question) = filled
             && **name == *slot

@@ -7,15 +7,33 @@ use super::applied::{Applied, Kind, Test};
 use super::condition::State;
 use super::examine::{Around, Examined, Findings, party_of};
 #[cfg(feature = "cel")]
-use super::expression::{Facts, Truth};
-use super::file::{Addressee, How};
+use super::expression::{Expression, Facts, Truth};
+use super::file::How;
 use super::look_up::all;
 use super::slot::{Party, SlotState, Unknown};
 use crate::BoxFuture;
+use crate::gate::Addressee;
+#[cfg(feature = "cel")]
+use crate::schema::json::Json;
 use crate::tool::{CatchPanic, caught};
 
 /// What was observed, by name: JSON text, or why it could not be.
 pub(super) type Observed = BTreeMap<String, Result<String, String>>;
+
+/// What a record keeps of that: names with JSON text.
+pub(super) type Kept = Vec<(Arc<str>, Arc<str>)>;
+
+/// How much of one observation a record keeps, in bytes.
+#[cfg(feature = "cel")]
+const MOST_KEPT: usize = 4096;
+
+fn state_named(name: &str) -> String {
+    format!("state.{name}")
+}
+
+fn check_named(name: &str) -> String {
+    format!("check.{name}")
+}
 
 /// What a condition comes to: `Err` says why it can't be told.
 type Judged = Result<bool, String>;
@@ -28,10 +46,10 @@ pub(super) async fn conditions(
     observed: &Observed,
     findings: &mut Findings,
 ) {
-    let judged: Vec<(&Applied, How, &Test, Addressee)> = lines
+    let judged: Vec<(&Applied, How, &Test, &Addressee)> = lines
         .iter()
         .filter_map(|line| match &line.kind {
-            Kind::Condition { how, test, approver } => Some((line, *how, test, *approver)),
+            Kind::Condition { how, test, approver } => Some((line, *how, test, approver)),
             _ => None,
         })
         .collect();
@@ -40,7 +58,15 @@ pub(super) async fn conditions(
     }
     let registered = judged.iter().map(|(_, _, test, _)| -> BoxFuture<'_, Option<Judged>> {
         match test {
-            Test::Registered(condition) => Box::pin(async move {
+            Test::Registered(name, condition) => Box::pin(async move {
+                if let Some(recorded) = around.recorded {
+                    return Some(match recorded.fact(check_named(name).as_ref()) {
+                        Ok("true") => Ok(true),
+                        Ok("false") => Ok(false),
+                        Ok(_) => Err("the record can't be read".to_owned()),
+                        Err(why) => Err(why),
+                    });
+                }
                 let checking = caught(|| condition.check(call.checked()));
                 Some(match checking {
                     Ok(checking) => CatchPanic::new(checking).await.unwrap_or_else(|_| panicked()),
@@ -54,8 +80,9 @@ pub(super) async fn conditions(
     let truths = all(registered.collect()).await;
     for ((line, how, test, approver), truth) in judged.into_iter().zip(truths) {
         let truth = truth.unwrap_or_else(|| test.judge(around, call, observed));
+        let facts = test.kept(around, call, observed, &truth);
         let failed = test.states().find_map(|name| observed.get(name).and_then(|observed| observed.as_ref().err()));
-        settle(call, line, how, approver, truth, failed.is_some(), findings);
+        settle(call, (line, how, approver), (truth, facts), failed.is_some(), findings);
     }
 }
 
@@ -65,29 +92,27 @@ fn panicked() -> Judged {
 
 fn settle(
     call: &Examined<'_>,
-    line: &Applied,
-    how: How,
-    approver: Addressee,
-    truth: Judged,
+    (line, how, approver): (&Applied, How, &Addressee),
+    (truth, facts): (Judged, Kept),
     state_failed: bool,
     findings: &mut Findings,
 ) {
     let words = || line.words.as_deref().unwrap_or(&line.name).to_owned();
     match (how, truth) {
         (How::Holds, Ok(true)) | (How::Prohibits | How::Approve, Ok(false)) => {
-            findings.line(line, SlotState::Holds);
+            findings.judged(line, SlotState::Holds, facts);
         }
         (How::Holds, Ok(false)) | (How::Prohibits, Ok(true)) => {
-            findings.line(line, SlotState::Fails);
+            findings.judged(line, SlotState::Fails, facts);
             findings.unmet.push(format!("{} ({})", words(), line.origin));
         }
         (How::Approve, Ok(true)) => {
-            let slot = findings.line(line, SlotState::Unconfirmed);
-            findings.has_to_agree(format!("{} ({})", words(), line.origin), approver, slot);
+            let slot = findings.judged(line, SlotState::Unconfirmed, facts);
+            findings.has_to_agree(format!("{} ({})", words(), line.origin), approver.clone(), slot);
         }
         (_, Err(why)) => {
             let party = if state_failed { Party::Host } else { party_of(&line.origin) };
-            findings.line(line, SlotState::Open { party, why });
+            findings.judged(line, SlotState::Open { party, why }, facts);
             // Of a draft it is judged again once it is complete: what is asked for is what isn't there.
             if call.open.is_empty() {
                 findings.unknowns.push(Unknown::of_line(Arc::clone(&line.name), party, words()));
@@ -100,6 +125,10 @@ fn settle(
 pub(super) async fn observe(around: Around<'_>, call: &Examined<'_>, lines: &[Applied]) -> Observed {
     let needed: BTreeSet<&str> = lines.iter().flat_map(|line| states_of(&line.kind)).collect();
     let looking = needed.iter().map(|name| -> BoxFuture<'_, Result<String, String>> {
+        if let Some(recorded) = around.recorded {
+            let fact = recorded.fact(&state_named(name)).map(str::to_owned);
+            return Box::pin(std::future::ready(fact));
+        }
         match around.registered.states.get(*name) {
             Some(state) => Box::pin(observe_one(&**state, call)),
             None => Box::pin(std::future::ready(Err("no such state is registered".to_owned()))),
@@ -131,16 +160,29 @@ impl Test {
     /// The names of the states that it reads.
     fn states(&self) -> impl Iterator<Item = &str> {
         let names: Vec<&str> = match self {
-            Test::Registered(_) => Vec::new(),
+            Test::Registered(..) => Vec::new(),
             #[cfg(feature = "cel")]
             Test::Expression(expression) => expression.reads().state().collect(),
         };
         names.into_iter()
     }
 
+    /// What a record keeps of what it was judged by.
+    fn kept(&self, around: Around<'_>, call: &Examined<'_>, observed: &Observed, truth: &Judged) -> Kept {
+        match self {
+            Test::Registered(name, _) => {
+                let _ = (around, call, observed);
+                let said = truth.as_ref().ok().map(|truth| (check_named(name).into(), truth.to_string().into()));
+                said.into_iter().collect()
+            }
+            #[cfg(feature = "cel")]
+            Test::Expression(expression) => kept(expression, &facts(around, call, observed), call, observed),
+        }
+    }
+
     fn judge(&self, around: Around<'_>, call: &Examined<'_>, observed: &Observed) -> Judged {
         match self {
-            Test::Registered(_) => {
+            Test::Registered(..) => {
                 let _ = (around, call, observed);
                 Err("it was not checked".to_owned())
             }
@@ -167,8 +209,49 @@ pub(super) fn facts(around: Around<'_>, call: &Examined<'_>, observed: &Observed
             facts = facts.state(name.as_str(), json);
         }
     }
-    match around.now {
-        Some(now) => facts.now(now),
-        None => facts,
+    match (around.recorded, around.now) {
+        (Some(recorded), _) => match recorded.fact("now").ok().and_then(|now| Json::parse(now).ok()) {
+            Some(now) => facts.at(now.as_str().unwrap_or_default()),
+            None => facts,
+        },
+        (None, Some(now)) => facts.now(now),
+        (None, None) => facts,
     }
+}
+
+/// What a record keeps of what an expression was judged by: no secret, and nothing large.
+#[cfg(feature = "cel")]
+pub(super) fn kept(expression: &Expression, facts: &Facts, call: &Examined<'_>, observed: &Observed) -> Kept {
+    let reads = expression.reads();
+    let mut kept = Kept::new();
+    let mut secrets = None;
+    for name in reads.state() {
+        let Some(Ok(json)) = observed.get(name) else { continue };
+        let secrets = secrets.get_or_insert_with(|| call.tool.built().secrets(call.canonical));
+        if json.len() <= MOST_KEPT && !quotes(json, secrets) {
+            kept.push((state_named(name).into(), json.as_str().into()));
+        }
+    }
+    if let Some(now) = facts.time().filter(|_| reads.now()) {
+        kept.push(("now".into(), Json::string(now).to_string().into()));
+    }
+    kept
+}
+
+/// Does a JSON text hold one of these, as it is written or as it reads?
+#[cfg(feature = "cel")]
+fn quotes(json: &str, secrets: &[String]) -> bool {
+    fn within(json: &Json, secret: &str) -> bool {
+        match json {
+            Json::String(text) => text.contains(secret),
+            Json::Array(list) => list.iter().any(|json| within(json, secret)),
+            Json::Object(members) => members.iter().any(|(name, json)| name.contains(secret) || within(json, secret)),
+            _ => false,
+        }
+    }
+    let parsed = Json::parse(json).ok();
+    secrets
+        .iter()
+        .filter(|secret| !secret.is_empty())
+        .any(|secret| json.contains(secret.as_str()) || parsed.as_ref().is_some_and(|json| within(json, secret)))
 }

@@ -187,7 +187,7 @@ impl Checklist {
             Some(clock) => crate::tool::caught(|| clock()).ok(),
             None => Some(SystemTime::now()),
         };
-        Around { list, sources: &self.0.sources, registered: &self.0.registered, now }
+        Around { list, sources: &self.0.sources, registered: &self.0.registered, now, recorded: None }
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Came {
 }
 
 impl Came {
+    pub(super) const ALL: [Came; 4] = [Came::Hit, Came::NoResult, Came::Conflict, Came::Failed];
+
     /// The stable word, such as `no_result`.
     pub fn as_str(self) -> &'static str {
         match self {

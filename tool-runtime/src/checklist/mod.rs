@@ -18,6 +18,7 @@ mod list;
 mod location;
 mod look_up;
 mod origin;
+mod recorded;
 mod report;
 mod search;
 mod shape;
@@ -33,13 +34,14 @@ pub use conversation::{Conversation, Observation};
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
 };
-pub use file::{Addressee, Principle};
+pub use file::Principle;
 pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
 pub(crate) use leaves::put;
 pub use list::{Checklist, ChecklistBuilder, ChecklistError};
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
 pub use origin::{ListKind, Origin};
+pub(crate) use recorded::Recorded;
 pub use report::Report;
 pub use search::Lexicon;
 pub use shape::Shape;

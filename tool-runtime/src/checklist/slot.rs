@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -91,6 +92,17 @@ pub enum SlotKind {
     Intent,
 }
 
+impl SlotKind {
+    /// The stable word, such as `value`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SlotKind::Value => "value",
+            SlotKind::Condition => "condition",
+            SlotKind::Intent => "intent",
+        }
+    }
+}
+
 /// One line item of one call, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot(SlotParts);
@@ -104,6 +116,20 @@ pub(crate) struct SlotParts {
     pub(crate) value: Option<String>,
     pub(crate) state: SlotState,
     pub(crate) tried: Vec<(SourceKind, Came)>,
+    /// The question by which a person agreed to the value.
+    pub(crate) approved: Option<QuestionId>,
+    /// What it was judged by beside the arguments: names with JSON text.
+    pub(crate) facts: Vec<(Arc<str>, Arc<str>)>,
+}
+
+impl SlotParts {
+    /// A person has agreed. Where a value was found stays as it is.
+    pub(crate) fn is_agreed(&mut self, question: &QuestionId) {
+        match self.kind {
+            SlotKind::Value => self.approved = Some(question.clone()),
+            SlotKind::Condition | SlotKind::Intent => self.state = SlotState::Answered(question.clone()),
+        }
+    }
 }
 
 /// What came of a slot.
@@ -119,7 +145,7 @@ pub enum SlotState {
         /// A few words around it.
         excerpt: Option<String>,
     },
-    /// A person gave the value, or agreed to what was shown, when asked this.
+    /// A person gave the value, or agreed to what the line says, when asked this.
     Answered(QuestionId),
     /// Text that the model is meant to write.
     Authored,
@@ -202,16 +228,27 @@ impl Slot {
         &self.0.state
     }
 
+    /// The question by which a person agreed to the value, wherever it was found.
+    pub fn approved(&self) -> Option<&QuestionId> {
+        self.0.approved.as_ref()
+    }
+
     /// The sources that were searched, in order, and what each said.
     pub fn tried(&self) -> &[(SourceKind, Came)] {
         &self.0.tried
+    }
+
+    /// What a condition or a derivation was judged by beside the arguments, as JSON text: `state.balance`, `now`, or
+    /// `check.name` with what a registered check said. What is large, or quotes a secret, isn't kept.
+    pub fn judged_by(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.facts.iter().map(|(name, json)| (&**name, &**json))
     }
 }
 
 impl Serialize for Slot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let SlotParts { name, kind, origins, value, state, tried } = &self.0;
-        let mut fields = serializer.serialize_struct("Slot", 8)?;
+        let SlotParts { name, kind, origins, value, state, approved, tried, facts } = &self.0;
+        let mut fields = serializer.serialize_struct("Slot", 10)?;
         fields.serialize_field("slot", &**name)?;
         fields.serialize_field("kind", kind)?;
         fields.serialize_field("origins", origins)?;
@@ -240,9 +277,16 @@ impl Serialize for Slot {
             }
             _ => {}
         }
+        if let Some(approved) = approved {
+            fields.serialize_field("approved", approved)?;
+        }
         if !tried.is_empty() {
             let tried: Vec<_> = tried.iter().map(|(source, came)| Searched { source, came }).collect();
             fields.serialize_field("tried", &tried)?;
+        }
+        if !facts.is_empty() {
+            let facts: BTreeMap<&str, &str> = self.judged_by().collect();
+            fields.serialize_field("judged_by", &facts)?;
         }
         fields.end()
     }
@@ -274,6 +318,10 @@ impl fmt::Display for Slot {
                 write!(f, ": {}", said.join(", "))
             }
             _ => Ok(()),
+        }?;
+        match self.approved() {
+            Some(question) => write!(f, ", agreed to in question {question}"),
+            None => Ok(()),
         }
     }
 }

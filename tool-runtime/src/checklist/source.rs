@@ -266,6 +266,23 @@ pub enum Normalisation {
 }
 
 impl Normalisation {
+    /// All of them.
+    pub(super) const ALL: [Normalisation; 13] = [
+        Normalisation::Exact,
+        Normalisation::Case,
+        Normalisation::Spacing,
+        Normalisation::Separators,
+        Normalisation::Number,
+        Normalisation::NumberWord,
+        Normalisation::Unit,
+        Normalisation::Date,
+        Normalisation::DateFromNow,
+        Normalisation::EnumSpelling,
+        Normalisation::Polarity,
+        Normalisation::Alias,
+        Normalisation::Derived,
+    ];
+
     /// The stable word, such as `number_word`.
     pub fn as_str(self) -> &'static str {
         match self {

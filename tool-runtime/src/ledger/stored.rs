@@ -7,7 +7,8 @@ use super::declaration::Standing;
 use super::record::from_micros;
 use super::ruled::RulingRecord;
 use crate::call::{Block, CallId, CaseId, Code, Content};
-use crate::gate::{Answer, QuestionId, Signer};
+use crate::checklist::Slot;
+use crate::gate::{Addressee, Answer, QuestionId, Signer};
 use crate::schema::Digest;
 use crate::schema::json::Json;
 
@@ -223,6 +224,29 @@ impl Stored {
     /// JSON pointers of the arguments that nobody had given.
     pub fn open(&self) -> Vec<&str> {
         self.words("open")
+    }
+
+    /// Of a verdict: every line of the checklist that was about the call, and what came of it.
+    pub fn slots(&self) -> Vec<Slot> {
+        let slots = self.0.json.get("slots").and_then(Json::as_array).unwrap_or_default();
+        slots.iter().filter_map(Slot::read).collect()
+    }
+
+    /// Of a verdict: who has agreed, each in which question.
+    pub fn approvals(&self) -> Vec<(Addressee, QuestionId)> {
+        let approvals = self.0.json.get("approvals").and_then(Json::as_object).unwrap_or_default();
+        let read = |(by, question): &(String, Json)| Some((Addressee::from_word(by)?, question.as_str()?.into()));
+        approvals.iter().filter_map(read).collect()
+    }
+
+    /// Of a question: who is asked.
+    pub fn addressee(&self) -> Addressee {
+        self.word("to").and_then(Addressee::from_word).unwrap_or(Addressee::Approver)
+    }
+
+    /// Of a verdict: the earlier question whose answer spared one about this call.
+    pub fn grant(&self) -> Option<QuestionId> {
+        self.word("grant").map(QuestionId::from)
     }
 
     /// The question that it is or is about.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::accept::{Acceptance, Accepted, Draft};
 use super::state::{Listed, State};
-use crate::checklist::examine::{Filled, Findings, examine};
+use crate::checklist::examine::{Filled, examine};
 use crate::checklist::{Checklist, Snapshot, Unknown, put};
 use crate::schema::JsonPath;
 use crate::schema::json::Json;
@@ -67,14 +67,7 @@ async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist
     if open.is_empty() && list.asks_nothing_of(state.tool()) {
         return Checked(state);
     }
-    state.listed = Some(Box::new(Listed {
-        list: Arc::clone(list),
-        findings: Findings::default(),
-        open,
-        filled: Vec::new(),
-        shown: Vec::new(),
-        told: false,
-    }));
+    state.listed = Some(Box::new(Listed::new(Arc::clone(list), open)));
     state.examine(checklist).await;
     let fills = match &mut state.listed {
         Some(listed) => std::mem::take(&mut listed.findings.fills),

@@ -34,6 +34,7 @@ pub struct DynamicTool {
     pub(super) concurrency_safe: bool,
     pub(super) reads: Vec<String>,
     pub(super) writes: Vec<String>,
+    pub(super) changes: Vec<String>,
 }
 
 impl DynamicTool {
@@ -51,6 +52,7 @@ impl DynamicTool {
             concurrency_safe: false,
             reads: Vec::new(),
             writes: Vec::new(),
+            changes: Vec::new(),
         }
     }
 }
@@ -75,6 +77,7 @@ pub struct DynamicToolBuilder {
     concurrency_safe: bool,
     reads: Vec<String>,
     writes: Vec<String>,
+    changes: Vec<String>,
 }
 
 impl DynamicToolBuilder {
@@ -139,6 +142,13 @@ impl DynamicToolBuilder {
     #[must_use]
     pub fn writes<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.writes.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// The state changes that it can make, such as `light.off`.
+    #[must_use]
+    pub fn changes<S: Into<String>>(mut self, changes: impl IntoIterator<Item = S>) -> Self {
+        self.changes.extend(changes.into_iter().map(Into::into));
         self
     }
 
@@ -226,6 +236,7 @@ impl DynamicToolBuilder {
             concurrency_safe: self.concurrency_safe,
             reads: self.reads,
             writes: self.writes,
+            changes: self.changes,
         }))
     }
 }

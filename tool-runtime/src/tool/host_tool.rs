@@ -103,7 +103,11 @@ impl HostTool {
 
     /// The state changes it can make.
     pub fn changes(&self) -> impl Iterator<Item = &str> {
-        self.definition().map_or(&[][..], |definition| definition.changes).iter().copied()
+        let (declared, listed) = match &self.origin {
+            Origin::Static(definition) => (definition.changes, &[][..]),
+            Origin::Dynamic(tool) => (&[][..], &tool.changes[..]),
+        };
+        declared.iter().copied().chain(listed.iter().map(String::as_str))
     }
 
     /// The labelled lines of its description.

@@ -121,6 +121,17 @@ impl Facts {
         self
     }
 
+    /// As [`now`](Facts::now), from what [`time`](Facts::time) gives. A text that is no such time counts as not given.
+    pub(in crate::checklist) fn at(mut self, time: &str) -> Self {
+        self.now = Moment::parse(time);
+        self
+    }
+
+    /// What time it is, by RFC 3339.
+    pub(in crate::checklist) fn time(&self) -> Option<String> {
+        self.now.map(Moment::text)
+    }
+
     /// Something about the caller. What isn't given is unknown, also to `has`.
     #[must_use]
     pub fn caller(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
