@@ -46,7 +46,9 @@ impl Engine<'_> {
             let order = properties.iter().map(|(name, _)| Json::string(name)).collect();
             out.set("propertyOrdering", Json::Array(order));
         }
-        if !properties.is_empty() || base.get("properties").is_some() || self.strict() {
+        // Where there is no word for closed objects, one that is empty has been refused.
+        let empty_too = self.dialect.further != Further::Unsaid || pointer.is_empty();
+        if !properties.is_empty() || (base.get("properties").is_some() && empty_too) || self.strict() {
             out.set("properties", Json::Object(properties));
         }
         if !needed.is_empty() || self.dialect.all_required {
