@@ -75,5 +75,24 @@ else
   say "the Python client ran to its end (see $folder/clients.err)" 1
 fi
 
+# A thousand calls at a time, against the server and the gate.
+ulimit -n 4096
+# One heap: with several it depends on the threads which of them grows.
+export MALLOC_ARENA_MAX=1
+behind=$(mktemp -d)
+printf '[[rule]]\ndecision = "allow"\ntool = "*"\n' >"$behind/rules.toml"
+"$bin/mcp_gate" --policy "$behind/rules.toml" --pin update -- "$bin/mcp_server" >/dev/null
+"$bin/mcp_gate" --policy "$behind/rules.toml" --http 127.0.0.1:3904 -- "$bin/mcp_server" 2>"$folder/gate.log" &
+gate=$!
+trap 'kill $server $gate 2>/dev/null; rm -rf "$behind"' EXIT
+for _ in $(seq 100); do (: </dev/tcp/127.0.0.1/3904) 2>/dev/null && break || sleep 0.1; done
+for revision in 2025-11-25 2026-07-28; do
+  for what in "server 3902 $server" "gate 3904 $gate"; do
+    read -r name port process <<<"$what"
+    timeout 300 "$bin/mcp_load" "127.0.0.1:$port" "$process" $revision 1000 >"$folder/load-$name-$revision.log" 2>&1
+    say "1,000 calls at a time, five times, $revision, $name ($(tail -n 1 "$folder/load-$name-$revision.log"))" $?
+  done
+done
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
