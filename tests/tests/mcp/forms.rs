@@ -45,6 +45,11 @@ fn server() -> (McpServer, Arc<AtomicUsize>) {
 /// A server of the tools of another.
 async fn behind(limit: Duration) -> (McpServer, McpClient, Arc<AtomicUsize>) {
     let (far, runs) = server();
+    let (server, client) = in_front_of(far, limit).await;
+    (server, client, runs)
+}
+
+async fn in_front_of(far: McpServer, limit: Duration) -> (McpServer, McpClient) {
     let connect = move || {
         let far = far.clone();
         async move {
@@ -65,7 +70,7 @@ async fn behind(limit: Duration) -> (McpServer, McpClient, Arc<AtomicUsize>) {
         registry = registry.tool(tool.host_tool().expect("a tool"));
     }
     let harness = Harness::new(registry.build().expect("a registry"), AllowAll).ledger(MemoryLedger::default());
-    (McpServer::builder(harness).build().expect("a server"), client, runs)
+    (McpServer::builder(harness).build().expect("a server"), client)
 }
 
 async fn older(server: &McpServer, offers: Value) -> RawClient {
@@ -159,6 +164,26 @@ async fn a_remote_server_asks_through_the_gate_and_says_who_it_is() {
     };
     assert_eq!(runs.load(Ordering::Relaxed), 1);
     client.close().await;
+}
+
+/// Never answers, whoever asks.
+#[tool(host(concurrency_safe))]
+async fn hang() -> String {
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_server_has_its_own_time_whether_somebody_can_be_asked_or_not() {
+    let registry = Registry::builder().tool(HangTool::host()).build().expect("a registry");
+    let far = McpServer::builder(Harness::new(registry, AllowAll)).build().expect("a server");
+    let server = in_front_of(far, Duration::from_millis(50)).await.0;
+    for offers in [json!({}), json!({"elicitation": {}})] {
+        let mut client = older(&server, offers).await;
+        client.call(1, "hang", "{}").await;
+        let answer = client.next().await;
+        assert!(answer["result"]["isError"] == true && text(&answer).contains("took longer"), "{answer}");
+        client.end().await;
+    }
 }
 
 #[tokio::test]

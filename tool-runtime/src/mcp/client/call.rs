@@ -112,7 +112,7 @@ impl Target {
             () = cx.token().cancelled() => {
                 return Err(failed("cancelled", format!("The call of the server `{server}` was cancelled.")));
             }
-            () = own_time(self.link.limits.call, under_way) => {
+            () = self.own_time(under_way) => {
                 let limit = self.link.limits.call.as_secs_f64();
                 let what = format!("The server `{server}` took longer than {limit} s. The call may have had its effects.");
                 return Err(failed("timeout", what));
@@ -126,6 +126,22 @@ impl Target {
                 Err(failed("server_error", what))
             }
             Err(error) => Err(gone(&error)),
+        }
+    }
+
+    /// Ends once the server has had its time, without what a person takes. Where forms aren't handed on, the tool's time
+    /// budget does that, and this never ends.
+    async fn own_time(&self, under_way: Option<&UnderWay>) {
+        if !self.link.forwards {
+            return std::future::pending().await;
+        }
+        let mut left = self.link.limits.call;
+        while !left.is_zero() {
+            let step = TICK.min(left);
+            tokio::time::sleep(step).await;
+            if !under_way.is_some_and(|under_way| under_way.one.is_filling()) {
+                left = left.saturating_sub(step);
+            }
         }
     }
 
@@ -154,19 +170,6 @@ const MOST_ROUNDS: usize = 10;
 
 /// How finely a server's own time is counted where persons may be asked meanwhile.
 const TICK: Duration = Duration::from_millis(100);
-
-/// Ends once the server has had its time, without what a person takes. Where nobody is asked, the tool's time budget does
-/// that, and this never ends.
-async fn own_time(limit: Duration, under_way: Option<&UnderWay>) {
-    let Some(under_way) = under_way else { return std::future::pending().await };
-    let mut left = limit;
-    while !left.is_zero() {
-        tokio::time::sleep(TICK.min(left)).await;
-        if !under_way.one.is_filling() {
-            left = left.saturating_sub(TICK);
-        }
-    }
-}
 
 /// What persons fill in. `None`: something is asked for that is no form.
 async fn filled(one: &OneAsked, requests: InputRequests) -> Option<InputResponses> {

@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, PrimitiveSchemaDefinition,
-    StringSchema,
+    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputResponses,
+    PrimitiveSchemaDefinition, StringSchema,
 };
 use rmcp::service::{Peer, RequestContext, ServiceError};
-
 use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
@@ -113,6 +112,8 @@ pub(in crate::mcp) struct Asking {
     way: Way,
     limit: Duration,
     later: Mutex<Option<Later>>,
+    /// What the client sent along, unasked: fields that a body of ours may ask for, and never a yes.
+    given: Mutex<InputResponses>,
     /// The client has to be asked by the end of its call.
     has_to_end: AtomicBool,
     waits: AtomicBool,
@@ -124,6 +125,7 @@ impl Asking {
         context: &RequestContext<RoleServer>,
         is_modern: bool,
         limit: Duration,
+        given: InputResponses,
     ) -> (Self, mpsc::UnboundedReceiver<Wanted>) {
         let capabilities = context.client_capabilities();
         let elicitation = capabilities.as_ref().and_then(|capabilities| capabilities.elicitation.as_ref());
@@ -136,7 +138,8 @@ impl Asking {
             (true, false) => Way::Elicitation(context.peer.clone()),
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
-        (Asking { call_id, way, limit, later: Mutex::new(None), has_to_end, waits }, wanted)
+        let (later, given) = (Mutex::new(None), Mutex::new(given));
+        (Asking { call_id, way, limit, later, given, has_to_end, waits }, wanted)
     }
 
     /// The person behind the client can fill in forms.
@@ -159,6 +162,10 @@ impl Asking {
                 })
             }
             Way::InputRequired(wants) => {
+                let given = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+                if let Some(given) = given.and_then(|given| serde_json::from_value(given).ok()) {
+                    return given;
+                }
                 let (reply, filled) = oneshot::channel();
                 match wants.send(Wanted { key: key.to_owned(), form, reply }) {
                     Ok(()) => filled.await.unwrap_or_else(|_| closed()),

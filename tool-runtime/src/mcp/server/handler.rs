@@ -20,6 +20,7 @@ use super::suspended::{Going, Name, filled};
 use super::waiting::{Returned, answer};
 use super::{McpServer, Served, results};
 use crate::call::{Code, RawArguments, ToolCall};
+use crate::gate::Answer;
 
 /// How often a client that waits for a person hears that it is to wait on. Clients give up after a minute.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -70,11 +71,17 @@ impl ServerHandler for Handler {
         // One that has waited is called what it was called then.
         let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
         let call_id = own.unwrap_or_else(|| call.id().clone());
-        let (asking, wanted) = Asking::new(call_id, &context, is_modern, self.0.0.ask_within);
+        let given = if returned.is_none() { request.input_responses.clone() } else { None };
+        let given = given.unwrap_or_default();
+        let (asking, wanted) = Asking::new(call_id, &context, is_modern, self.0.0.ask_within, given);
         let asking = Arc::new(asking);
         if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
             && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
+            if !matches!(answer, Answer::Yes | Answer::No) {
+                // The question was closed. It waits on, for whoever makes the call again.
+                return Ok(results::unanswered(&request.name).into());
+            }
             self.0.reply(&served.harness, parked, answer).await;
         }
         let token = CancellationToken::new();
