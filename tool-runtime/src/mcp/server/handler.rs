@@ -61,9 +61,9 @@ impl ServerHandler for Handler {
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
         let waiting = &self.0.0.waiting;
         let returned = match waiting.opened(&request.name, request.request_state.as_deref())? {
-            Returned::ToForm(name) => return self.come_back(&served, &request, &name, context, is_modern).await,
-            Returned::ToCase(case) => Some(case),
-            Returned::ToNone => None,
+            Returned::Form(name) => return self.come_back(&served, &request, &name, context, is_modern).await,
+            Returned::Case(case) => Some(case),
+            Returned::Nothing => None,
         };
         let arguments = arguments(&mut context, request.arguments);
         let call = ToolCall::new(self.0.next_call(), &*request.name, arguments);

@@ -72,11 +72,11 @@ fn question(asked: &Stored) -> Option<Question> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Returned {
     /// To none, or too late.
-    ToNone,
+    Nothing,
     /// To one that waits in the ledger.
-    ToCase(CaseId),
+    Case(CaseId),
     /// To one whose body waits for a form. A name is as long as no case is.
-    ToForm(Name),
+    Form(Name),
 }
 
 /// The calls that wait, as far as they are known here.
@@ -184,16 +184,16 @@ impl Waiting {
     /// # Errors
     /// If the state isn't one of ours for this tool.
     pub(super) fn opened(&self, tool: &str, state: Option<&str>) -> Result<Returned, ErrorData> {
-        let Some(state) = state else { return Ok(Returned::ToNone) };
+        let Some(state) = state else { return Ok(Returned::Nothing) };
         match self.codec.open_with(state, tool.as_bytes()) {
             Ok(what) => Ok(match Name::try_from(&*what) {
-                Ok(name) => Returned::ToForm(name),
+                Ok(name) => Returned::Form(name),
                 Err(_) => {
                     let case = std::str::from_utf8(&what).ok().and_then(|case| case.parse().ok());
-                    case.map_or(Returned::ToNone, Returned::ToCase)
+                    case.map_or(Returned::Nothing, Returned::Case)
                 }
             }),
-            Err(RequestStateError::Expired) => Ok(Returned::ToNone),
+            Err(RequestStateError::Expired) => Ok(Returned::Nothing),
             Err(error) => {
                 tracing::warn!(target: "tool_runtime", %error, "an MCP client sent a state that isn't ours");
                 Err(ErrorData::invalid_params("`requestState` is not what this server gave for this call", None))
