@@ -19,6 +19,8 @@ pub mod ledger;
 #[cfg(feature = "mcp")]
 pub mod mcp_gate;
 #[cfg(feature = "mcp")]
+pub mod mcp_load;
+#[cfg(feature = "mcp")]
 pub mod mcp_server;
 pub mod quickstart;
 pub mod replay;

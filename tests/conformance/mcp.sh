@@ -32,19 +32,34 @@ set +e
 modules=$folder/node_modules
 conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
 
+# As many files may be open as there are calls at a time below. One heap: with several it depends on the threads which of
+# them grows.
+ulimit -n 4096
+export MALLOC_ARENA_MAX=1
+behind=$(mktemp -d)
+printf '[[rule]]\ndecision = "allow"\ntool = "*"\n' >"$behind/rules.toml"
+"$bin/mcp_gate" --policy "$behind/rules.toml" --pin update -- "$bin/mcp_server" >/dev/null
 "$bin/mcp_server" --http 127.0.0.1:3902 &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
-for _ in $(seq 100); do (: </dev/tcp/127.0.0.1/3902) 2>/dev/null && break || sleep 0.1; done
+"$bin/mcp_gate" --policy "$behind/rules.toml" --http 127.0.0.1:3904 -- "$bin/mcp_server" 2>"$folder/gate.log" &
+gate=$!
+trap 'kill $server $gate 2>/dev/null; wait; rm -rf "$behind"' EXIT
+for port in 3902 3904; do
+  for _ in $(seq 100); do (: </dev/tcp/127.0.0.1/$port) 2>/dev/null && break || sleep 0.1; done
+done
 
 for revision in 2025-11-25 2026-07-28; do
-  log=$folder/server-$revision.log
-  timeout 300 node "$conformance" server --url http://localhost:3902/mcp --requirements "$revision" \
-    --expected-failures "$here/baseline-$revision.yml" -o "$folder/out-$revision" >"$log" 2>&1
-  say "the suite, server, $revision ($(grep '^Total:' "$log"))" $?
-  # A scenario that concerns tools and isn't in the baseline.
-  for scenario in $(sed -n 's/^✓ \(\(tools\|json\|input\|http\|dns\|server\)-[^:]*\):.*/\1/p' "$log"); do
-    say "the suite, server, $revision: $scenario" 0
+  for what in "server 3902" "gate 3904"; do
+    read -r name port <<<"$what"
+    log=$folder/$name-$revision.log
+    timeout 300 node "$conformance" server --url http://localhost:$port/mcp --requirements "$revision" \
+      --expected-failures "$here/baseline-$revision.yml" -o "$folder/out-$name-$revision" >"$log" 2>&1
+    status=$?
+    say "the suite, $name, $revision ($(grep '^Total:' "$log"))" $status
+    # A scenario that concerns tools and isn't in the baseline.
+    for scenario in $(sed -n 's/^✓ \(\(tools\|json\|input\|http\|dns\|server\|elicitation\)-[^:]*\):.*/\1/p' "$log"); do
+      say "the suite, $name, $revision: $scenario" 0
+    done
   done
 done
 
@@ -74,6 +89,16 @@ if [[ $ok =~ ^[0-9]+$ && $wrong =~ ^[0-9]+$ ]]; then
 else
   say "the Python client ran to its end (see $folder/clients.err)" 1
 fi
+
+# A thousand calls at a time, against the server and the gate.
+for revision in 2025-11-25 2026-07-28; do
+  for what in "server 3902 $server" "gate 3904 $gate"; do
+    read -r name port process <<<"$what"
+    timeout 300 "$bin/mcp_load" "127.0.0.1:$port" "$process" $revision 1000 >"$folder/load-$name-$revision.log" 2>&1
+    status=$?
+    say "1,000 calls at a time, five times, $revision, $name ($(tail -n 1 "$folder/load-$name-$revision.log"))" $status
+  done
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -60,7 +60,7 @@ impl Servers {
             // It is the only one that has to be called by nobody's name.
             let builder = child("server", program, arguments, &[])?;
             let builder = if options.servers.is_none() { builder.without_prefix() } else { builder };
-            servers.push(Server { client: builder.build()?, include: None, exclude: Vec::new() });
+            servers.push(Server { client: builder.forward_forms().build()?, include: None, exclude: Vec::new() });
         }
         if let Some(path) = &options.servers {
             let file: File = toml::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -123,7 +123,8 @@ fn server(name: &str, entry: Entry) -> Result<Server, BoxError> {
     }
     let patterns = |patterns: Vec<String>| patterns.iter().map(|one| Pattern::new(one)).collect::<Result<Vec<_>, _>>();
     Ok(Server {
-        client: builder.build()?,
+        // What a server wants to know it may ask the person behind the client.
+        client: builder.forward_forms().build()?,
         include: entry.include.map(patterns).transpose()?,
         exclude: patterns(entry.exclude)?,
     })

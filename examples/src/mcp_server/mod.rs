@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use tool_runtime::mcp::{HttpOptions, McpServer};
+use tool_runtime::mcp::{HttpOptions, McpForm, McpFormAnswer, McpFormError, McpServer, ask_client};
 use tool_runtime::{
     Block, CallContext, CallFacts, Content, Decision, DynamicOutput, DynamicTool, DynamicToolError, Harness, HostTool,
     Registry, tool, tool_type,
@@ -31,6 +31,21 @@ fn add(
     /// The second.
     b: i64,
 ) -> Sum {
+    Sum { sum: a.saturating_add(b) }
+}
+
+/// Adds two integers, and takes its time over it: what many calls at a time are tried with.
+#[tool(host(concurrency_safe, read_only, idempotent))]
+async fn add_later(
+    /// The first.
+    a: i64,
+    /// The second.
+    b: i64,
+    /// How long, in milliseconds.
+    #[arg(range = 0..=60_000)]
+    ms: u32,
+) -> Sum {
+    tokio::time::sleep(Duration::from_millis(ms.into())).await;
     Sum { sum: a.saturating_add(b) }
 }
 
@@ -94,10 +109,67 @@ fn test_elicitation(
     format!("User response: accepted {message}")
 }
 
-/// Runs only after a person has said so.
-#[tool(host(inline))]
-fn test_input_required_result_elicitation() -> String {
-    "Hello! It was approved.".to_owned()
+/// What a person fills in.
+async fn fill_in(key: &str, message: &str, schema: &str) -> Result<String, McpFormError> {
+    let form = McpForm::new(message, schema)?.key(key);
+    Ok(match ask_client(form).await {
+        McpFormAnswer::Filled(fields) => format!("Elicitation completed: action=accept, content={fields}"),
+        McpFormAnswer::Declined => "Elicitation completed: action=decline".to_owned(),
+        _ => "Elicitation completed: action=cancel".to_owned(),
+    })
+}
+
+/// A form with one field for a text.
+fn one_field(name: &str) -> String {
+    json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}).to_string()
+}
+
+/// Asks the person for a name.
+#[tool(host(concurrency_safe, read_only))]
+async fn test_input_required_result_elicitation() -> Result<String, McpFormError> {
+    fill_in("user_name", "What is your name?", &one_field("name")).await
+}
+
+/// Asks the person for a name, and for a colour after it.
+#[tool(host(concurrency_safe, read_only))]
+async fn test_input_required_result_multi_round() -> Result<String, McpFormError> {
+    let name = fill_in("step1", "Step 1: What is your name?", &one_field("name")).await?;
+    let color = fill_in("step2", "Step 2: What is your favorite color?", &one_field("color")).await?;
+    Ok(format!("{name}; {color}"))
+}
+
+/// Asks the person with a form whose fields have defaults.
+#[tool(host(concurrency_safe, read_only))]
+async fn test_elicitation_sep1034_defaults() -> Result<String, McpFormError> {
+    let schema = json!({"type": "object", "properties": {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "default": true},
+    }});
+    fill_in("form", "Please look at these.", &schema.to_string()).await
+}
+
+/// Asks the person with a form that has choices of all kinds.
+#[tool(host(concurrency_safe, read_only))]
+async fn test_elicitation_sep1330_enums() -> Result<String, McpFormError> {
+    let titled = |choice: &str| {
+        json!([
+            {"const": "value1", "title": format!("First {choice}")},
+            {"const": "value2", "title": format!("Second {choice}")},
+            {"const": "value3", "title": format!("Third {choice}")},
+        ])
+    };
+    let schema = json!({"type": "object", "properties": {
+        "untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
+        "titledSingle": {"type": "string", "oneOf": titled("Option")},
+        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"]},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": ["option1", "option2", "option3"]}},
+        "titledMulti": {"type": "array", "items": {"anyOf": titled("Choice")}},
+    }});
+    fill_in("form", "Please choose.", &schema.to_string()).await
 }
 
 /// Runs only after a person has said so.
@@ -143,6 +215,7 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
     let full = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}"##;
     Ok(vec![
         AddTool::host(),
+        AddLaterTool::host(),
         EchoTool::host(),
         SleepTool::host(),
         CrashTool::host(),
@@ -151,6 +224,9 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
         TestToolWithProgressTool::host(),
         TestElicitationTool::host(),
         TestInputRequiredResultElicitationTool::host(),
+        TestInputRequiredResultMultiRoundTool::host(),
+        TestElicitationSep1034DefaultsTool::host(),
+        TestElicitationSep1330EnumsTool::host(),
         TestInputRequiredResultRequestStateTool::host(),
         TestInputRequiredResultTamperedStateTool::host(),
         TestInputRequiredResultCapabilitiesTool::host(),
@@ -188,12 +264,14 @@ pub fn tools() -> Result<Vec<HostTool>, DynamicToolError> {
 /// If one can't be made.
 pub fn server() -> Result<McpServer, Box<dyn Error>> {
     let asks = |call: &CallFacts<'_>| match call.tool() {
-        "test_elicitation" => Decision::ask("it says so"),
-        tool if tool.starts_with("test_input_required_result_") => Decision::ask("it says so"),
+        "test_elicitation"
+        | "test_input_required_result_request_state"
+        | "test_input_required_result_tampered_state"
+        | "test_input_required_result_capabilities" => Decision::ask("it says so"),
         _ => Decision::Allow,
     };
     let harness =
-        Harness::new(Registry::builder().tools(tools()?).build()?, asks).ledger(tool_runtime::MemoryLedger::default());
+        Harness::new(Registry::builder().tools(tools()?).build()?, asks).ledger(tool_runtime::MemoryLedger::new(1_000));
     Ok(McpServer::builder(harness).name("mcp_server").version(env!("CARGO_PKG_VERSION")).build()?)
 }
 

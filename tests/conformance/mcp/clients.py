@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,11 @@ reason = "secrets stay"
 argument = "path"
 under = "%s/secrets"
 absent = "no_match"
+
+[[rule]]
+decision = "deny"
+tool = ["get-env", "delete_entities", "git_commit"]
+reason = "not that"
 
 [[rule]]
 decision = "ask"
@@ -97,34 +104,100 @@ def gate(folder, *behind, options=()):
     return StdioServerParameters(command=GATE, args=common)
 
 
+async def answers(context, params):
+    return types.ElicitResult(action="decline")
+
+
+def children(program):
+    """The processes that run a program."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if program in (entry / "cmdline").read_bytes().decode(errors="replace"):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+async def dies_and_hangs(folder):
+    slow = {"duration": 30, "steps": 3}
+    servers = folder / "servers.toml"
+    servers.write_text(f'[server.all]\ncommand = ["{BIN}/mcp-server-everything", "stdio"]\ntimeout = 1\n')
+    (folder / "rules.toml").write_text(RULES % folder)
+    common = ["--policy", str(folder / "rules.toml"), "--servers", str(servers)]
+    subprocess.run([GATE, "--pin", "update", *common], check=True, stdout=subprocess.DEVNULL)
+    async with mcp.Client(StdioServerParameters(command=GATE, args=common), mode="auto") as client:
+        hangs = await client.call_tool("all__trigger-long-running-operation", slow)
+        check("everything: a call that takes too long ends", hangs.is_error and "time budget" in text(hangs) or "took longer" in text(hangs), hangs)
+        total = await client.call_tool("all__get-sum", {"a": 1, "b": 2})
+        check("everything: and the server goes on", not total.is_error and "3" in text(total), total)
+    servers.write_text(f'[server.all]\ncommand = ["{BIN}/mcp-server-everything", "stdio"]\n')
+    async with mcp.Client(StdioServerParameters(command=GATE, args=common), mode="auto") as client:
+        call = asyncio.create_task(client.call_tool("all__trigger-long-running-operation", slow))
+        await asyncio.sleep(1)
+        for child in children("mcp-server-everything"):
+            if child not in children("mcp_gate"):
+                os.kill(child, signal.SIGKILL)
+        killed = await asyncio.wait_for(call, 20)
+        check("everything: killed in a call, which ends", killed.is_error and "may have had its effects" in text(killed), killed)
+        for _ in range(40):
+            total = await client.call_tool("all__get-sum", {"a": 1, "b": 2})
+            if not total.is_error:
+                break
+            await asyncio.sleep(0.25)
+        check("everything: and comes back", not total.is_error and "3" in text(total), total)
+    await asyncio.sleep(0.5)
+    check("everything: nothing is left behind", not children("mcp-server-everything"), children("mcp-server-everything"))
+
+
 async def real_servers(folder):
     (folder / "secrets").mkdir()
     (folder / "secrets" / "k").write_text("hidden")
     (folder / "open").write_text("seen")
+    (folder / "secretsX").write_text("beside")
     for mode in ["auto", "legacy"]:
         params = gate(folder, f"{BIN}/mcp-server-filesystem", str(folder))
         async with mcp.Client(params, mode=mode) as client:
             check(f"filesystem {mode}: tools", len((await client.list_tools()).tools) == 14)
             seen = await client.call_tool("read_text_file", {"path": f"{folder}/open"})
             check(f"filesystem {mode}: a file", not seen.is_error and "seen" in text(seen), seen)
-            for path in ["secrets/k", "secrets/./k", "x/../secrets/k", "/secrets/k", "secrets", "secrets//k"]:
+            for path in ["secrets/k", "secrets/./k", "x/../secrets/k", "/secrets/k", "secrets", "secrets//k", "./secrets/k", "secrets/"]:
                 result = await client.call_tool("read_text_file", {"path": f"{folder}/{path}"})
                 check(f"filesystem {mode}: {path} is denied", result.is_error and "secrets stay" in text(result), result)
+            beside = await client.call_tool("read_text_file", {"path": f"{folder}/secretsX"})
+            check(f"filesystem {mode}: a neighbour is not", not beside.is_error and "beside" in text(beside), beside)
+            # What a link leads to only the server sees: it is told in the notes on the rules, and not denied.
+            moved = await client.call_tool("move_file", {"source": f"{folder}/open", "destination": f"{folder}/secretsX"})
+            check(f"filesystem {mode}: the server's own error comes through", moved.is_error, moved)
     everything = gate(folder, f"{BIN}/mcp-server-everything", "stdio")
     async with mcp.Client(everything, mode="auto") as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         check("everything: tools", len(names) >= 10, names)
         total = await client.call_tool("get-sum", {"a": 1, "b": 2})
         check("everything: a sum", not total.is_error and "3" in text(total), total)
+        denied = await client.call_tool("get-env", {})
+        check("everything: a denied tool", denied.is_error and "not that" in text(denied), denied)
+    for mode in ["auto", "legacy"]:
+        async with mcp.Client(everything, mode=mode, elicitation_callback=answers) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            # It offers this tool only to those who can ask, and the gate had it listed as one who can't.
+            check(f"everything {mode}: nothing is there that was not pinned", "trigger-elicitation-request" not in names, names)
+    await dies_and_hangs(folder)
     memory = gate(folder, f"{BIN}/mcp-server-memory")
     async with mcp.Client(memory, mode="auto") as client:
         graph = await client.call_tool("read_graph", {})
         check("memory: structured output is checked and passed on", not graph.is_error and "entities" in (graph.structured_content or {}), graph)
+        denied = await client.call_tool("delete_entities", {"entityNames": ["a"]})
+        check("memory: a denied tool", denied.is_error and "not that" in text(denied), denied)
     subprocess.run(["git", "init", "-q", str(folder / "repo")], check=True)
     git = gate(folder, sys.executable, "-m", "mcp_server_git")
     async with mcp.Client(git, mode="auto") as client:
         status = await client.call_tool("git_status", {"repo_path": str(folder / "repo")})
         check("git: a call", not status.is_error, status)
+        denied = await client.call_tool("git_commit", {"repo_path": str(folder / "repo"), "message": "m"})
+        check("git: a denied tool", denied.is_error and "not that" in text(denied), denied)
 
 
 async def main():

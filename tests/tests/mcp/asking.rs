@@ -125,6 +125,13 @@ async fn i09_newer_clients_call_again_and_a_yes_is_for_what_was_shown_and_once()
     // Spent.
     asked(&mut client, 8, again).await;
 
+    // A question that was closed is no answer, and waits on.
+    let state = asked(&mut client, 11, json!({})).await;
+    let closed = json!({"requestState": state, "inputResponses": {"approval": {"action": "cancel"}}});
+    client.send(&call(12, closed).to_string()).await;
+    let answer = client.next().await;
+    assert!(answer["result"]["isError"] == true && text(&answer).contains("nobody answered"), "{answer}");
+
     // A no is one, and asks nothing more.
     let state = asked(&mut client, 9, json!({})).await;
     let no = json!({"requestState": state, "inputResponses": {"approval": {"action": "decline"}}});

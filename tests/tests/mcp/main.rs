@@ -2,6 +2,7 @@
 
 mod asking;
 mod client;
+mod forms;
 mod http;
 mod listing;
 mod servers;

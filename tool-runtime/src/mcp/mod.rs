@@ -7,7 +7,9 @@
 
 mod client;
 mod envelope;
+mod form;
 mod server;
 
 pub use client::{McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteTool, RemoteToolError};
+pub use form::{McpForm, McpFormAnswer, McpFormError, ask_client};
 pub use server::{HttpOptions, McpApprover, McpServer, McpServerBuilder, McpServerError};

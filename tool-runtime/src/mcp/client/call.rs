@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ContentBlock,
-    JsonObject, RequestId, ResourceContents, ServerResult,
+    InputRequest, InputRequests, InputResponses, JsonObject, RequestId, ResourceContents, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 
-use super::link::Link;
+use super::link::{Link, Session};
+use super::side::{OneAsked, UnderWay};
 use crate::call::{Block, Content};
+use crate::mcp::server::ASKING;
 use crate::schema::json::Json;
 use crate::schema::{Digest, text};
 use crate::tool::{CallContext, CodedError, DynamicOutput};
@@ -38,7 +41,8 @@ impl Target {
         let arguments = exactly(&arguments).ok_or_else(|| {
             failed("not_exact", "A number of the arguments can't be sent to the server as it is. Nothing was sent.")
         })?;
-        let session = self.link.session().await.map_err(|down| {
+        let asking = ASKING.try_with(Arc::clone).ok().filter(|asking| self.link.forwards && asking.can_fill());
+        let session = self.link.session(asking.is_some()).await.map_err(|down| {
             failed("server_down", format!("The server `{server}` can't be called: {down}. Nothing was sent."))
         })?;
         match session.digest(&self.tool) {
@@ -49,8 +53,47 @@ impl Target {
                 return Err(failed("definition_changed", what));
             }
         }
+        session.use_it();
+        let under_way =
+            asking.zip(session.asked()).map(|(asking, asked)| asked.begin(asking, &self.link.name, &self.tool));
+        let first = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
+        let mut params = first.clone();
+        for _ in 0..MOST_ROUNDS {
+            let required = match self.send(&session, params, &cx, under_way.as_ref()).await? {
+                ServerResult::CallToolResult(result) => return self.output(result),
+                ServerResult::InputRequiredResult(required) => required,
+                _ => {
+                    let what = format!("The server `{server}` answered something else than a result.");
+                    return Err(failed("server_error", what));
+                }
+            };
+            // The server did not run the call: it comes again, as the protocol has it.
+            let responses = match &under_way {
+                Some(under_way) => filled(&under_way.one, required.input_requests.unwrap_or_default()).await,
+                None => None,
+            };
+            let Some(responses) = responses else {
+                let what = format!(
+                    "The server `{server}` asks for something that nobody here can give, and did not run the call."
+                );
+                return Err(failed("input_required", what));
+            };
+            params = first.clone().with_input_responses(responses);
+            params.request_state = required.request_state;
+        }
+        Err(failed("input_required", format!("The server `{server}` asks again and again, and did not run the call.")))
+    }
+
+    /// Sends a request, and waits for what comes of it.
+    async fn send(
+        &self,
+        session: &Session,
+        params: CallToolRequestParams,
+        cx: &CallContext,
+        under_way: Option<&UnderWay>,
+    ) -> Result<ServerResult, BoxError> {
+        let server = text::shown(&self.link.name, 80);
         let peer = session.peer();
-        let params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let gone = |error: &ServiceError| {
             tracing::debug!(target: "tool_runtime", server = self.link.name, %error, "a call of a remote tool failed");
@@ -61,7 +104,7 @@ impl Target {
             .send_cancellable_request(request, PeerRequestOptions::no_options())
             .await
             .map_err(|error| gone(&error))?;
-        let _listening = session.reports().listen(handle.progress_token.clone(), &cx);
+        let _listening = session.reports().listen(handle.progress_token.clone(), cx);
         let mut unanswered = Unanswered { peer: peer.clone(), id: Some(handle.id.clone()) };
         let response = tokio::select! {
             response = &mut handle.rx => response,
@@ -69,24 +112,36 @@ impl Target {
             () = cx.token().cancelled() => {
                 return Err(failed("cancelled", format!("The call of the server `{server}` was cancelled.")));
             }
+            () = self.own_time(under_way) => {
+                let limit = self.link.limits.call.as_secs_f64();
+                let what = format!("The server `{server}` took longer than {limit} s. The call may have had its effects.");
+                return Err(failed("timeout", what));
+            }
         };
         unanswered.id = None;
         match response.unwrap_or(Err(ServiceError::TransportClosed)) {
-            Ok(ServerResult::CallToolResult(result)) => self.output(result),
-            Ok(ServerResult::InputRequiredResult(_)) => {
-                let what = format!(
-                    "The server `{server}` asks for something that nobody here can give, and did not run the call."
-                );
-                Err(failed("input_required", what))
-            }
-            Ok(_) => {
-                Err(failed("server_error", format!("The server `{server}` answered something else than a result.")))
-            }
+            Ok(result) => Ok(result),
             Err(ServiceError::McpError(error)) => {
                 let what = format!("The server `{server}` refused the call: {}", text::visible(&error.message, 1_000));
                 Err(failed("server_error", what))
             }
             Err(error) => Err(gone(&error)),
+        }
+    }
+
+    /// Ends once the server has had its time, without what a person takes. Where forms aren't handed on, the tool's time
+    /// budget does that, and this never ends.
+    async fn own_time(&self, under_way: Option<&UnderWay>) {
+        if !self.link.forwards {
+            return std::future::pending().await;
+        }
+        let mut left = self.link.limits.call;
+        while !left.is_zero() {
+            let step = TICK.min(left);
+            tokio::time::sleep(step).await;
+            if !under_way.is_some_and(|under_way| under_way.one.is_filling()) {
+                left = left.saturating_sub(step);
+            }
         }
     }
 
@@ -108,6 +163,23 @@ impl Target {
         let output = DynamicOutput::new(value);
         Ok(if content.is_empty() && result.structured_content.is_some() { output } else { output.shown_as(content) })
     }
+}
+
+/// How often a server may ask before it runs a call.
+const MOST_ROUNDS: usize = 10;
+
+/// How finely a server's own time is counted where persons may be asked meanwhile.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What persons fill in. `None`: something is asked for that is no form.
+async fn filled(one: &OneAsked, requests: InputRequests) -> Option<InputResponses> {
+    let mut responses = InputResponses::new();
+    for (key, request) in requests {
+        let InputRequest::Elicitation(form) = request else { return None };
+        let filled = one.fill_in(&key, form.params).await;
+        responses.insert(key, serde_json::to_value(filled).ok()?);
+    }
+    Some(responses)
 }
 
 /// The accepted arguments as `rmcp` sends them, if they are the same then.

@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Mutex, watch};
 
-use super::side::{Reports, Side};
+use super::side::{Asked, Reports, Side};
 use crate::BoxFuture;
 use crate::schema::Digest;
 use crate::schema::json::Json;
@@ -70,7 +70,12 @@ pub(super) struct Link {
     pub(super) way: Way,
     pub(super) limits: Limits,
     pub(super) changes: watch::Sender<()>,
-    state: Mutex<State>,
+    /// Forms of the server's are handed on to clients that can be asked.
+    pub(super) forwards: bool,
+    /// The connection that offers nothing.
+    bare: Mutex<State>,
+    /// The connection for calls of clients that can be asked: it offers that, as they do.
+    asking: Mutex<State>,
 }
 
 #[derive(Default)]
@@ -94,6 +99,9 @@ struct Connection {
     reports: Reports,
     stale: Arc<AtomicBool>,
     since: Instant,
+    asked: Option<Asked>,
+    /// A call was sent.
+    used: AtomicBool,
 }
 
 /// A tool as a server lists it.
@@ -129,6 +137,16 @@ impl Session {
         self.connection.running.peer()
     }
 
+    /// Whom the server can ask, if it was told that somebody can be.
+    pub(super) fn asked(&self) -> Option<&Asked> {
+        self.connection.asked.as_ref()
+    }
+
+    /// A call is about to be sent.
+    pub(super) fn use_it(&self) {
+        self.connection.used.store(true, Ordering::Release);
+    }
+
     pub(super) fn reports(&self) -> &Reports {
         &self.connection.reports
     }
@@ -148,14 +166,21 @@ impl Session {
 }
 
 impl Link {
-    pub(super) fn new(name: String, way: Way, limits: Limits) -> Self {
-        Link { name, way, limits, changes: watch::Sender::new(()), state: Mutex::default() }
+    pub(super) fn new(name: String, way: Way, limits: Limits, forwards: bool) -> Self {
+        let (bare, asking) = (Mutex::default(), Mutex::default());
+        Link { name, way, limits, changes: watch::Sender::new(()), forwards, bare, asking }
+    }
+
+    /// The connection that there is, whichever it is; else the one that offers nothing.
+    pub(super) async fn any_session(&self) -> Result<Session, Down> {
+        let asks = self.forwards && self.asking.lock().await.session.as_ref().is_some_and(Session::is_alive);
+        self.session(asks).await
     }
 
     /// The connection, made if there is none, and its list, asked for again if it may be another. Nothing is ever sent
-    /// twice for it.
-    pub(super) async fn session(&self) -> Result<Session, Down> {
-        let mut state = self.state.lock().await;
+    /// twice for it. `asks`: the one for calls of clients that can be asked.
+    pub(super) async fn session(&self, asks: bool) -> Result<Session, Down> {
+        let mut state = if asks { self.asking.lock().await } else { self.bare.lock().await };
         if let Some(session) = state.session.take() {
             if session.is_alive() {
                 if session.is_fresh(self.limits.recheck) {
@@ -178,8 +203,11 @@ impl Link {
         if let Some(left) = state.not_before.and_then(|at| at.checked_duration_since(Instant::now())) {
             return Err(Down::Waiting(left));
         }
-        match tokio::time::timeout(self.limits.connect, self.connect()).await {
+        match tokio::time::timeout(self.limits.connect, self.connect(asks)).await {
             Ok(Ok(session)) => {
+                if asks {
+                    self.end_unused().await;
+                }
                 state.session = Some(session.clone());
                 state.not_before = None;
                 Ok(session)
@@ -197,17 +225,33 @@ impl Link {
 
     /// Ends the connection, and the process behind it.
     pub(super) async fn close(&self) {
-        let session = self.state.lock().await.session.take();
-        if let Some(session) = session {
-            session.connection.running.cancellation_token().cancel();
-            let ended = async {
-                while !session.peer().is_transport_closed() {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-            };
-            if tokio::time::timeout(ENDING, ended).await.is_err() {
-                tracing::warn!(target: "tool_runtime", server = self.name, "a server has not ended in time");
+        for state in [&self.bare, &self.asking] {
+            let session = state.lock().await.session.take();
+            if let Some(session) = session {
+                self.end(&session).await;
             }
+        }
+    }
+
+    /// A server whose tools were only listed is not left beside the one that is called.
+    async fn end_unused(&self) {
+        let mut bare = self.bare.lock().await;
+        let unused = bare.session.take_if(|session| !session.connection.used.load(Ordering::Acquire));
+        drop(bare);
+        if let Some(session) = unused {
+            session.connection.running.cancellation_token().cancel();
+        }
+    }
+
+    async fn end(&self, session: &Session) {
+        session.connection.running.cancellation_token().cancel();
+        let ended = async {
+            while !session.peer().is_transport_closed() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        if tokio::time::timeout(ENDING, ended).await.is_err() {
+            tracing::warn!(target: "tool_runtime", server = self.name, "a server has not ended in time");
         }
     }
 
@@ -219,8 +263,10 @@ impl Link {
         state.not_before = Some(since + wait);
     }
 
-    async fn connect(&self) -> Result<Session, String> {
+    async fn connect(&self, asks: bool) -> Result<Session, String> {
+        let asked = asks.then(Asked::default);
         let side = Side {
+            asked: asked.clone(),
             reports: Reports::default(),
             stale: Arc::new(AtomicBool::new(false)),
             changes: self.changes.clone(),
@@ -229,7 +275,8 @@ impl Link {
         let running = self.shake_hands(side).await?;
         let tools = list(running.peer()).await?;
         let now = Instant::now();
-        let connection = Arc::new(Connection { running, reports, stale, since: now });
+        let connection =
+            Arc::new(Connection { running, reports, stale, since: now, asked, used: AtomicBool::new(false) });
         Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now })
     }
 

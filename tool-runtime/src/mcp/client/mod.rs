@@ -107,10 +107,10 @@ impl McpClient {
     /// If the server can't be reached, or lists no tools.
     pub async fn tools(&self) -> Result<Vec<RemoteTool>, McpClientError> {
         let Inner { link, prefixed, hints } = &*self.0;
-        let session = link.session().await.map_err(|down| McpClientError(format!("`{}`: {down}", link.name)))?;
+        let session = link.any_session().await.map_err(|down| McpClientError(format!("`{}`: {down}", link.name)))?;
         let tool = |listed: &link::Listed| {
             let hints = hints.get(&*listed.tool.name).copied().unwrap_or_default();
-            RemoteTool::new(link, listed, *prefixed, hints, link.limits.call)
+            RemoteTool::new(link, listed, *prefixed, hints)
         };
         Ok(session.tools.iter().map(tool).collect())
     }
@@ -140,6 +140,7 @@ pub struct McpClientBuilder {
     prefixed: bool,
     hints: HashMap<String, Hints>,
     limits: Limits,
+    forwards: bool,
     wrong: Option<String>,
 }
 
@@ -152,7 +153,15 @@ impl McpClientBuilder {
             wait_most: Duration::from_secs(60),
             recheck: Duration::from_secs(60),
         };
-        McpClientBuilder { name: name.into(), way, prefixed: true, hints: HashMap::new(), limits, wrong: None }
+        McpClientBuilder {
+            name: name.into(),
+            way,
+            prefixed: true,
+            hints: HashMap::new(),
+            limits,
+            forwards: false,
+            wrong: None,
+        }
     }
 
     /// Sets a variable of the environment of a child process, which has this process's otherwise.
@@ -234,12 +243,25 @@ impl McpClientBuilder {
         self
     }
 
+    /// Hands forms of the server's on to the person behind the client of an [`McpServer`](crate::mcp::McpServer) whose call
+    /// runs, with the server's name on them. Unless it is set, the server is told that nobody can be asked.
+    ///
+    /// The server is offered no more than the client has offered: calls of clients that can't be asked go over a connection
+    /// of their own, on which nothing is offered. Such a server is run twice once both kinds of clients call it. A form that
+    /// a server of before 2026-07-28 sends while several calls are under way is closed: it doesn't say whose it is. The
+    /// time that a person takes is not the call's.
+    #[must_use]
+    pub fn forward_forms(mut self) -> Self {
+        self.forwards = true;
+        self
+    }
+
     /// Ends with the client. Nothing is connected yet.
     ///
     /// # Errors
     /// If the name isn't legal, a limit is zero, or something was set that this server has not.
     pub fn build(self) -> Result<McpClient, McpClientError> {
-        let McpClientBuilder { name, way, prefixed, hints, limits, wrong } = self;
+        let McpClientBuilder { name, way, prefixed, hints, limits, forwards, wrong } = self;
         let error = |what: &str| Err(McpClientError(format!("`{}`: {what}", crate::schema::text::shown(&name, 80))));
         if !remote::is_server_name(&name) {
             return error(
@@ -252,7 +274,7 @@ impl McpClientBuilder {
         if let Some(wrong) = wrong {
             return error(&wrong);
         }
-        Ok(McpClient(Arc::new(Inner { link: Arc::new(Link::new(name, way, limits)), prefixed, hints })))
+        Ok(McpClient(Arc::new(Inner { link: Arc::new(Link::new(name, way, limits, forwards)), prefixed, hints })))
     }
 }
 

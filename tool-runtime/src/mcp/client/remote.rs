@@ -21,6 +21,9 @@ const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: true };
 /// servers and two tools never make one name.
 const BETWEEN: &str = "__";
 
+/// How long the forms of one call may take altogether.
+const FORMS: Duration = Duration::from_secs(30 * 60);
+
 /// May a server be called so? ASCII letters, digits, `-` and single `_`, a letter first, no `_` at the end.
 pub(super) fn is_server_name(name: &str) -> bool {
     name.len() <= 32
@@ -51,10 +54,10 @@ pub struct RemoteTool {
 }
 
 impl RemoteTool {
-    pub(super) fn new(link: &Arc<Link>, listed: &Listed, prefixed: bool, hints: Hints, timeout: Duration) -> Self {
+    pub(super) fn new(link: &Arc<Link>, listed: &Listed, prefixed: bool, hints: Hints) -> Self {
         let name = listed.tool.name.to_string();
         let host_name = host_name(prefixed.then_some(link.name.as_str()), &name);
-        let imported = imported(link, listed, &host_name, hints, timeout);
+        let imported = imported(link, listed, &host_name, hints);
         RemoteTool { name, host_name, definition: listed.definition.clone(), imported }
     }
 
@@ -97,13 +100,7 @@ impl fmt::Debug for RemoteTool {
 }
 
 /// Makes a tool of what a server says of it.
-fn imported(
-    link: &Arc<Link>,
-    listed: &Listed,
-    host_name: &str,
-    hints: Hints,
-    timeout: Duration,
-) -> Result<HostTool, String> {
+fn imported(link: &Arc<Link>, listed: &Listed, host_name: &str, hints: Hints) -> Result<HostTool, String> {
     let schema = |key: &str| {
         listed.definition.get(key).cloned().map(|mut schema| {
             draft07::modern(&mut schema);
@@ -121,6 +118,8 @@ fn imported(
     });
     let description = listed.tool.description.as_deref().or(listed.tool.title.as_deref()).unwrap_or_default();
     let description = if description.trim().is_empty() { "(The server does not describe it.)" } else { description };
+    // Where a person may be asked meanwhile, it is the call that looks at the server's own time.
+    let timeout = link.limits.call.saturating_add(if link.forwards { FORMS } else { Duration::ZERO });
     let tool = DynamicTool::builder(host_name, description)
         .parameters(parameters.to_string())
         .composed_root()

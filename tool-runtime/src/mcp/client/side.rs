@@ -1,14 +1,19 @@
 //! What a server may say to its client on its own.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ClientConfig, Implementation, ProgressNotificationParam, ProgressToken};
-use rmcp::service::NotificationContext;
-use rmcp::{ClientHandler, RoleClient};
+use rmcp::model::{
+    ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+    FormElicitationCapability, Implementation, ProgressNotificationParam, ProgressToken,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::watch;
 
+use crate::mcp::server::Asking;
+use crate::schema::text;
 use crate::tool::CallContext;
 
 /// How many reports are kept for a call that isn't known yet, and for how many such calls.
@@ -21,13 +26,31 @@ pub(super) struct Side {
     /// The list of tools may be another by now.
     pub(super) stale: Arc<AtomicBool>,
     pub(super) changes: watch::Sender<()>,
+    /// Whom the server can ask. `None`: it was told that nobody can be asked.
+    pub(super) asked: Option<Asked>,
 }
 
 impl ClientHandler for Side {
     fn get_info(&self) -> ClientConfig {
-        // Nothing is offered that a server could ask for: nobody here answers for a person.
         let info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(rmcp::model::ClientCapabilities::default(), info)
+        let mut offered = rmcp::model::ClientCapabilities::default();
+        // No more than what the clients offer whose calls come this way.
+        offered.elicitation =
+            self.asked.as_ref().map(|_| ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        ClientConfig::new(offered, info)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        // Which call it is about a server doesn't say. With several under way, whose person that would be nobody knows.
+        let only = self.asked.as_ref().and_then(Asked::only);
+        Ok(match only {
+            Some(one) => one.fill_in("form", request).await,
+            None => ElicitResult::new(ElicitationAction::Cancel),
+        })
     }
 
     async fn on_progress(&self, param: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -37,6 +60,74 @@ impl ClientHandler for Side {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.stale.store(true, Ordering::Release);
         self.changes.send_replace(());
+    }
+}
+
+/// The calls under way whose clients can be asked.
+#[derive(Clone, Default)]
+pub(super) struct Asked(Arc<Mutex<Vec<Arc<OneAsked>>>>);
+
+/// One of them.
+pub(super) struct OneAsked {
+    pub(super) asking: Arc<Asking>,
+    /// Who asks, and in which call.
+    pub(super) server: String,
+    pub(super) tool: String,
+    /// How many forms are being filled in.
+    filling: AtomicUsize,
+}
+
+impl Asked {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OneAsked>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn only(&self) -> Option<Arc<OneAsked>> {
+        match &self.lock()[..] {
+            [one] => Some(Arc::clone(one)),
+            _ => None,
+        }
+    }
+
+    /// A call begins, and ends when what it gives is dropped.
+    pub(super) fn begin(&self, asking: Arc<Asking>, server: &str, tool: &str) -> UnderWay {
+        let one = OneAsked { asking, server: server.to_owned(), tool: tool.to_owned(), filling: AtomicUsize::new(0) };
+        let one = Arc::new(one);
+        self.lock().push(Arc::clone(&one));
+        UnderWay { asked: self.clone(), one }
+    }
+}
+
+/// A call under way.
+pub(super) struct UnderWay {
+    asked: Asked,
+    pub(super) one: Arc<OneAsked>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.asked.lock().retain(|one| !Arc::ptr_eq(one, &self.one));
+    }
+}
+
+impl OneAsked {
+    /// A person is thinking just now: that is none of the server's time.
+    pub(super) fn is_filling(&self) -> bool {
+        self.filling.load(Ordering::Relaxed) > 0
+    }
+
+    /// Has the person fill in a form of the server's, which says that it is the server's.
+    pub(super) async fn fill_in(&self, key: &str, form: ElicitRequestParams) -> ElicitResult {
+        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = form else {
+            return ElicitResult::new(ElicitationAction::Cancel);
+        };
+        let (server, tool) = (text::shown(&self.server, 80), text::shown(&self.tool, 80));
+        let message = format!("The server `{server}` asks, in a call of `{tool}`:\n{}", text::visible(&message, 4_000));
+        self.filling.fetch_add(1, Ordering::Relaxed);
+        let form = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+        let filled = self.asking.fill_in(key, form).await;
+        self.filling.fetch_sub(1, Ordering::Relaxed);
+        filled
     }
 }
 

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, PrimitiveSchemaDefinition,
-    StringSchema,
+    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputResponses,
+    PrimitiveSchemaDefinition, StringSchema,
 };
 use rmcp::service::{Peer, RequestContext, ServiceError};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
 use crate::call::CallId;
@@ -22,7 +23,14 @@ use crate::schema::text;
 
 tokio::task_local! {
     /// The call of an MCP client that this task runs.
-    pub(super) static ASKING: Arc<Asking>;
+    pub(in crate::mcp) static ASKING: Arc<Asking>;
+}
+
+/// A form for a client that has to be asked by the end of its call, and whom its answer goes to.
+pub(super) struct Wanted {
+    pub(super) key: String,
+    pub(super) form: ElicitRequestParams,
+    pub(super) reply: oneshot::Sender<ElicitResult>,
 }
 
 /// Asks the person behind the MCP client whose call it is.
@@ -62,8 +70,8 @@ enum Way {
     None,
     /// By a request of ours, while its call waits.
     Elicitation(Peer<RoleServer>),
-    /// By ending its call.
-    InputRequired,
+    /// By ending its call. A form of a body's own goes to whoever runs the call.
+    InputRequired(mpsc::UnboundedSender<Wanted>),
 }
 
 /// Hears which question of a call is answered later, on its way to whoever is asked.
@@ -99,29 +107,72 @@ pub(super) struct Later {
 }
 
 /// The asking of one call.
-pub(super) struct Asking {
+pub(in crate::mcp) struct Asking {
     call_id: CallId,
     way: Way,
     limit: Duration,
     later: Mutex<Option<Later>>,
+    /// What the client sent along, unasked: fields that a body of ours may ask for, and never a yes.
+    given: Mutex<InputResponses>,
     /// The client has to be asked by the end of its call.
     has_to_end: AtomicBool,
     waits: AtomicBool,
 }
 
 impl Asking {
-    pub(super) fn new(call_id: CallId, context: &RequestContext<RoleServer>, is_modern: bool, limit: Duration) -> Self {
+    pub(super) fn new(
+        call_id: CallId,
+        context: &RequestContext<RoleServer>,
+        is_modern: bool,
+        limit: Duration,
+        given: InputResponses,
+    ) -> (Self, mpsc::UnboundedReceiver<Wanted>) {
         let capabilities = context.client_capabilities();
         let elicitation = capabilities.as_ref().and_then(|capabilities| capabilities.elicitation.as_ref());
         // Neither form nor URL: the revision that knew only forms.
         let takes_forms = elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
+        let (wants, wanted) = mpsc::unbounded_channel();
         let way = match (takes_forms, is_modern) {
             (false, _) => Way::None,
-            (true, true) => Way::InputRequired,
+            (true, true) => Way::InputRequired(wants),
             (true, false) => Way::Elicitation(context.peer.clone()),
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
-        Asking { call_id, way, limit, later: Mutex::new(None), has_to_end, waits }
+        let (later, given) = (Mutex::new(None), Mutex::new(given));
+        (Asking { call_id, way, limit, later, given, has_to_end, waits }, wanted)
+    }
+
+    /// The person behind the client can fill in forms.
+    pub(in crate::mcp) fn can_fill(&self) -> bool {
+        !matches!(self.way, Way::None)
+    }
+
+    /// Has the person fill in a form. Whoever can't be asked has closed it.
+    pub(in crate::mcp) async fn fill_in(&self, key: &str, form: ElicitRequestParams) -> ElicitResult {
+        let closed = || ElicitResult::new(ElicitationAction::Cancel);
+        match &self.way {
+            Way::None => closed(),
+            Way::Elicitation(peer) => {
+                self.waits.store(true, Ordering::Relaxed);
+                let filled = peer.create_elicitation_with_timeout(form, Some(self.limit)).await;
+                self.waits.store(false, Ordering::Relaxed);
+                filled.unwrap_or_else(|error| {
+                    tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
+                    closed()
+                })
+            }
+            Way::InputRequired(wants) => {
+                let given = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+                if let Some(given) = given.and_then(|given| serde_json::from_value(given).ok()) {
+                    return given;
+                }
+                let (reply, filled) = oneshot::channel();
+                match wants.send(Wanted { key: key.to_owned(), form, reply }) {
+                    Ok(()) => filled.await.unwrap_or_else(|_| closed()),
+                    Err(_) => closed(),
+                }
+            }
+        }
     }
 
     /// How the call is called in the records.
@@ -180,7 +231,7 @@ impl Asking {
                 }
             }
             // What is asked for is given to a call that is there: one that waits takes no more than a yes or a no.
-            Way::InputRequired
+            Way::InputRequired(_)
                 if set
                     .questions
                     .iter()
@@ -188,7 +239,7 @@ impl Asking {
             {
                 vec![Answer::Unavailable; count]
             }
-            Way::InputRequired => {
+            Way::InputRequired(_) => {
                 self.has_to_end.store(true, Ordering::Relaxed);
                 vec![Answer::Later; count]
             }

@@ -32,12 +32,13 @@ impl McpServer {
     /// Runs a call, or goes on with the one that waits and is the same.
     pub(super) async fn go(
         &self,
-        served: &Served,
+        served: Arc<Served>,
         call: ToolCall,
         parked: Option<Arc<Parked>>,
-        asking: &Asking,
+        asking: Arc<Asking>,
         token: CancellationToken,
     ) -> Result<Went, ErrorData> {
+        let asking = &*asking;
         let harness = &served.harness;
         if let Some(parked) = parked
             && let Some(went) = self.go_on(harness, parked, asking, &token, true).await?

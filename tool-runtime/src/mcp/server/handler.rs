@@ -1,7 +1,6 @@
 //! What `rmcp` asks of a server.
 
 use std::borrow::Cow;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +10,17 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::asking::{ASKING, Asking};
 use super::going::Went;
 use super::relay::Teller;
-use super::waiting::{Parked, answer};
+use super::suspended::{Going, Name, filled};
+use super::waiting::{Returned, answer};
 use super::{McpServer, Served, results};
 use crate::call::{Code, RawArguments, ToolCall};
+use crate::gate::Answer;
 
 /// How often a client that waits for a person hears that it is to wait on. Clients give up after a minute.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -57,29 +60,36 @@ impl ServerHandler for Handler {
         let served = self.0.served();
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
         let waiting = &self.0.0.waiting;
-        let returned = waiting.opened(&request.name, request.request_state.as_deref())?;
+        let returned = match waiting.opened(&request.name, request.request_state.as_deref())? {
+            Returned::Form(name) => return self.come_back(&served, &request, &name, context, is_modern).await,
+            Returned::Case(case) => Some(case),
+            Returned::Nothing => None,
+        };
         let arguments = arguments(&mut context, request.arguments);
         let call = ToolCall::new(self.0.next_call(), &*request.name, arguments);
         let parked = waiting.like(&served.harness, served.asks_client, &call, returned).await;
         // One that has waited is called what it was called then.
         let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
         let call_id = own.unwrap_or_else(|| call.id().clone());
-        let asking = Arc::new(Asking::new(call_id, &context, is_modern, self.0.0.ask_within));
+        let given = if returned.is_none() { request.input_responses.clone() } else { None };
+        let given = given.unwrap_or_default();
+        let (asking, wanted) = Asking::new(call_id, &context, is_modern, self.0.0.ask_within, given);
+        let asking = Arc::new(asking);
         if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
             && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
+            if !matches!(answer, Answer::Yes | Answer::No) {
+                // The question was closed. It waits on, for whoever makes the call again.
+                return Ok(results::unanswered(&request.name).into());
+            }
             self.0.reply(&served.harness, parked, answer).await;
         }
-        match self.run(&served, call, parked, &asking, &context).await? {
-            Went::Settled(settled) if settled.record().code() == Code::UnknownTool => {
-                Err(ErrorData::invalid_params(settled.result().text(), None))
-            }
-            Went::Settled(settled) => {
-                Ok(results::result(&settled, served.listing.get(&request.name), is_modern).into())
-            }
-            Went::Asks(parked) => Ok(waiting.input_required(&parked, self.0.0.ask_within).into()),
-            Went::Waits => Ok(results::pending(&request.name).into()),
-        }
+        let token = CancellationToken::new();
+        let (server, of) = (self.0.clone(), Arc::clone(&served));
+        let (asks, stops) = (Arc::clone(&asking), token.clone());
+        let going = async move { server.go(of, call, parked, asks, stops).await };
+        let future = Box::pin(ASKING.scope(Arc::clone(&asking), going));
+        self.run(&served, &request.name, Going { future, wanted, asking, token }, context, is_modern).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -108,33 +118,63 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
-    /// Runs a call, and tells the client how far it is, if it wants to know.
+    /// A client comes back with what a body waits for, and the body goes on.
+    async fn come_back(
+        &self,
+        served: &Served,
+        request: &CallToolRequestParams,
+        name: &Name,
+        context: RequestContext<RoleServer>,
+        is_modern: bool,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some((going, wanted)) = self.0.0.suspended.take(name) else {
+            let gone = "the call that waited for this was given up, or somebody has come back to it already";
+            return Err(ErrorData::invalid_params(gone, None));
+        };
+        match filled(&wanted, request.input_responses.as_ref()) {
+            Some(filled) => {
+                // A body that waits no more is none of the client's business.
+                let _over = wanted.reply.send(filled);
+                self.run(served, &request.name, going, context, is_modern).await
+            }
+            None => self.0.suspend(&request.name, going, wanted).map(Into::into),
+        }
+    }
+
+    /// Runs a call until it is over or its client has to be asked, and tells the client how far it is, if it wants to know.
     async fn run(
         &self,
         served: &Served,
-        call: ToolCall,
-        parked: Option<Arc<Parked>>,
-        asking: &Arc<Asking>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Went, ErrorData> {
+        name: &str,
+        mut going: Going,
+        context: RequestContext<RoleServer>,
+        is_modern: bool,
+    ) -> Result<CallToolResponse, ErrorData> {
         let loaded = served.harness.loaded_tools();
         let before = served.listing.has_deferred().then(|| loaded.names());
-        let going = self.0.go(served, call, parked, asking, context.ct.clone());
-        let mut going = pin!(ASKING.scope(Arc::clone(asking), going));
-        let went = match context.meta.get_progress_token() {
-            None => going.await,
+        let ended = match context.meta.get_progress_token() {
+            None => loop {
+                tokio::select! {
+                    biased;
+                    went = &mut going.future => break Ok(went),
+                    Some(wanted) = going.wanted.recv() => break Err(wanted),
+                    () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
+                }
+            },
             Some(token) => {
-                let mut listening = self.0.0.relay.listen(asking.call_id());
+                let mut listening = self.0.0.relay.listen(going.asking.call_id());
                 let mut teller = Teller::new(context.peer.clone(), token);
-                let mut heartbeat = tokio::time::interval(HEARTBEAT);
-                heartbeat.tick().await;
-                let went = loop {
+                // Not `interval`, whose first tick is now: timers count in milliseconds, and each call would wait for one.
+                let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+                let ended = loop {
                     tokio::select! {
                         biased;
                         Some(progress) = listening.reports.recv() => teller.tell(progress).await,
-                        went = &mut going => break went,
+                        went = &mut going.future => break Ok(went),
+                        Some(wanted) = going.wanted.recv() => break Err(wanted),
+                        () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
                         _ = heartbeat.tick() => {
-                            if asking.waits() {
+                            if going.asking.waits() {
                                 teller.wait().await;
                             }
                         }
@@ -143,13 +183,24 @@ impl Handler {
                 while let Ok(progress) = listening.reports.try_recv() {
                     teller.tell(progress).await;
                 }
-                went
+                ended
             }
         };
         if before.is_some_and(|before| before != loaded.names()) {
             self.0.tell_changed();
         }
-        went
+        let went = match ended {
+            Ok(went) => went?,
+            Err(wanted) => return self.0.suspend(name, going, wanted).map(Into::into),
+        };
+        match went {
+            Went::Settled(settled) if settled.record().code() == Code::UnknownTool => {
+                Err(ErrorData::invalid_params(settled.result().text(), None))
+            }
+            Went::Settled(settled) => Ok(results::result(&settled, served.listing.get(name), is_modern).into()),
+            Went::Asks(parked) => Ok(self.0.0.waiting.input_required(&parked, self.0.0.ask_within).into()),
+            Went::Waits => Ok(results::pending(name).into()),
+        }
     }
 }
 

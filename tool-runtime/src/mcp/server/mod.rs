@@ -8,6 +8,7 @@ mod listing;
 mod relay;
 mod results;
 mod stdio;
+mod suspended;
 mod waiting;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 pub use asking::McpApprover;
 use asking::Noting;
+pub(super) use asking::{ASKING, Asking};
 use handler::Handler;
 pub use http::HttpOptions;
 use listing::Listing;
@@ -26,6 +28,7 @@ use relay::Relay;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use rmcp::service::Peer;
 use rmcp::{RoleServer, ServiceExt};
+use suspended::Suspended;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -65,6 +68,7 @@ struct Inner {
     ask_within: Duration,
     wait: Duration,
     waiting: Waiting,
+    suspended: Suspended,
     relay: Relay,
     /// Clients of before 2026-07-28 who are told when the list changes.
     peers: Mutex<Vec<Peer<RoleServer>>>,
@@ -270,6 +274,7 @@ impl McpServerBuilder {
             ask_within: self.ask_within,
             wait: self.wait,
             waiting,
+            suspended: Suspended::default(),
             relay,
             peers: Mutex::default(),
             changes: watch::Sender::new(()),

@@ -24,10 +24,20 @@ pub(super) fn result(settled: &Settled, tool: Option<&Tool>, is_modern: bool) ->
 
 /// A call that waits for an answer from elsewhere.
 pub(super) fn pending(tool: &str) -> CallToolResult {
+    not_run(
+        tool,
+        "has not run yet: a person has been asked about this call, and the answer comes later. To go on with it then, make the same call again, with the same arguments.",
+    )
+}
+
+/// A call whose question was closed without an answer.
+pub(super) fn unanswered(tool: &str) -> CallToolResult {
+    not_run(tool, "did not run: a person has to agree to this call, and nobody answered.")
+}
+
+fn not_run(tool: &str, why: &str) -> CallToolResult {
     let tool = crate::schema::text::shown(tool, 80);
-    CallToolResult::error(vec![ContentBlock::text(format!(
-        "`{tool}` has not run yet: a person has been asked about this call, and the answer comes later. To go on with it then, make the same call again, with the same arguments."
-    ))])
+    CallToolResult::error(vec![ContentBlock::text(format!("`{tool}` {why}"))])
 }
 
 fn block(block: &Block) -> ContentBlock {

@@ -17,6 +17,7 @@ use rmcp::model::{
 use tokio::sync::OnceCell;
 
 use super::asking::{Later, form, read};
+use super::suspended::Name;
 use crate::call::{CaseId, ToolCall};
 use crate::gate::{Answer, Question, QuestionSet};
 use crate::harness::Harness;
@@ -65,6 +66,17 @@ fn question(asked: &Stored) -> Option<Question> {
     question.reasons = asked.reasons().into_iter().map(str::to_owned).collect();
     question.card = word("/card/title").map(|title| Card { body: word("/card/body"), ..Card::new(title) });
     Some(question)
+}
+
+/// Which call a client comes back to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Returned {
+    /// To none, or too late.
+    Nothing,
+    /// To one that waits in the ledger.
+    Case(CaseId),
+    /// To one whose body waits for a form. A name is as long as no case is.
+    Form(Name),
 }
 
 /// The calls that wait, as far as they are known here.
@@ -158,20 +170,30 @@ impl Waiting {
     pub(super) fn input_required(&self, parked: &Parked, limit: Duration) -> InputRequiredResult {
         let request = InputRequest::Elicitation(ElicitRequest::new(form(&parked.set)));
         let tool = parked.question().map(|question| question.tool.as_str()).unwrap_or_default();
-        let options = SealOptions::new().associated_data(tool.as_bytes()).ttl(limit);
-        let state = self.codec.seal_with(parked.case.to_string().as_bytes(), &options);
+        let state = self.seal(tool, parked.case.to_string().as_bytes(), limit);
         InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), request)])), Some(state))
     }
 
-    /// Which call a client comes back to. `None`: to none, or too late.
+    /// What a client carries from one request of a call to the next.
+    pub(super) fn seal(&self, tool: &str, what: &[u8], limit: Duration) -> String {
+        self.codec.seal_with(what, &SealOptions::new().associated_data(tool.as_bytes()).ttl(limit))
+    }
+
+    /// Which call a client comes back to.
     ///
     /// # Errors
     /// If the state isn't one of ours for this tool.
-    pub(super) fn opened(&self, tool: &str, state: Option<&str>) -> Result<Option<CaseId>, ErrorData> {
-        let Some(state) = state else { return Ok(None) };
+    pub(super) fn opened(&self, tool: &str, state: Option<&str>) -> Result<Returned, ErrorData> {
+        let Some(state) = state else { return Ok(Returned::Nothing) };
         match self.codec.open_with(state, tool.as_bytes()) {
-            Ok(case) => Ok(std::str::from_utf8(&case).ok().and_then(|case| case.parse().ok())),
-            Err(RequestStateError::Expired) => Ok(None),
+            Ok(what) => Ok(match Name::try_from(&*what) {
+                Ok(name) => Returned::Form(name),
+                Err(_) => {
+                    let case = std::str::from_utf8(&what).ok().and_then(|case| case.parse().ok());
+                    case.map_or(Returned::Nothing, Returned::Case)
+                }
+            }),
+            Err(RequestStateError::Expired) => Ok(Returned::Nothing),
             Err(error) => {
                 tracing::warn!(target: "tool_runtime", %error, "an MCP client sent a state that isn't ours");
                 Err(ErrorData::invalid_params("`requestState` is not what this server gave for this call", None))
