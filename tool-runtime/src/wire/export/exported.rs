@@ -51,7 +51,7 @@ impl ExportedTool {
         self.made.as_ref().is_ok_and(|made| made.strict)
     }
 
-    /// Why it isn't declared in the strict form, though that was [preferred](Strict::Prefer).
+    /// Why it isn't declared in the strict form, though that was [preferred](super::Strict::Prefer).
     pub fn fell_back(&self) -> Option<&Refusal> {
         self.fell_back.as_ref()
     }

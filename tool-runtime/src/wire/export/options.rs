@@ -68,7 +68,7 @@ impl ExportOptions {
     ///
     /// The property is called `sources`, or `sources_` and so on where a tool has a property of that name; a
     /// tool that takes members of any name can't be given one of this name. [`Export::restore`] takes it out of
-    /// the arguments, so that nothing behind it sees it, and hands it over as [`ToolCall::reported`].
+    /// the arguments, so that nothing behind it sees it, and hands it over as [`ToolCall::reported`](crate::ToolCall::reported).
     ///
     /// ```
     /// use tool_runtime::wire::export::{Export, Provider, Sources};
