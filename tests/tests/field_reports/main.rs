@@ -1,7 +1,7 @@
 //! The bug log: what went wrong in other people's tools, agents and macro crates, entry by entry.
 //!
 //! Each test bears the number of its entry. An entry is here as soon as all that it asks for can be tried; parts of some
-//! come earlier, and the table says so. `export` are the tests in `tool-runtime/src/wire/export/tests.rs`. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
+//! come earlier, and the table says so. `export` are the tests in `tool-runtime/src/wire/export/tests/`. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
 //!
 //! | entry | what it is about | where it is tested |
 //! |---|---|---|
@@ -106,7 +106,20 @@ use std::path::Path;
 const MODULES: [(&str, &str); 8] = [
     ("arguments", include_str!("arguments.rs")),
     ("audit", include_str!("audit.rs")),
-    ("export", include_str!("../../../tool-runtime/src/wire/export/tests.rs")),
+    (
+        "export",
+        concat!(
+            include_str!("../../../tool-runtime/src/wire/export/tests/containers.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/keywords.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/mod.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/naming.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/references.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/requests.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/sources.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/strict.rs"),
+            include_str!("../../../tool-runtime/src/wire/export/tests/unions.rs"),
+        ),
+    ),
     ("macros", include_str!("macros.rs")),
     ("names", include_str!("names.rs")),
     ("outputs", include_str!("outputs.rs")),
