@@ -2,8 +2,11 @@
 //! elsewhere, and what is left after a crash.
 
 mod crash;
+mod drafts;
 mod failing;
 mod file;
+mod keys;
+mod processes;
 mod repair;
 mod sql;
 mod support;

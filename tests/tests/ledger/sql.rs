@@ -53,8 +53,27 @@ impl Database {
         self.open(SqlOptions::new().host(name)).await
     }
 
+    /// All that can be read of it: SQLite's files, with what was freed; PostgreSQL's rows.
+    pub(crate) async fn bytes(&self) -> String {
+        match self {
+            Database::Sqlite(folder) => folder.bytes(),
+            Database::Postgres(url) => {
+                let mut connection = fine(PgConnection::connect(url).await);
+                let mut all = String::new();
+                for sql in [
+                    "SELECT coalesce(string_agg(c::text, ' '), '') FROM tool_calls c",
+                    "SELECT coalesce(string_agg(e::text, ' '), '') FROM tool_entries e",
+                    "SELECT coalesce(string_agg(encode(sealed, 'escape') || encode(coalesce(filled, ''), 'escape'), ' '), '') FROM tool_secrets",
+                ] {
+                    all.push_str(&fine(sqlx::query_scalar::<_, String>(sql).fetch_one(&mut connection).await));
+                }
+                all
+            }
+        }
+    }
+
     /// What somebody does who has the database and not the key. Gives how many rows that changed.
-    async fn meddle(&self, sql: &'static str) -> u64 {
+    pub(crate) async fn meddle(&self, sql: &'static str) -> u64 {
         match self {
             Database::Sqlite(folder) => {
                 let url = format!("sqlite://{}", folder.file().display());

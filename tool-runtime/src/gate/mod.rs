@@ -3,6 +3,7 @@
 mod approver;
 mod approvers;
 mod blank;
+mod confirmed;
 mod facts;
 mod grants;
 mod policy;
@@ -13,6 +14,7 @@ pub use approver::{Answer, Approver, UnknownAnswer};
 pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, Signed, Signer, TerminalApprover};
 pub use blank::{Blank, FillError};
 pub(crate) use blank::{Sheet, Takes, Written};
+pub use confirmed::Confirmed;
 pub use facts::{Arguments, CallFacts};
 pub(crate) use grants::what_runs;
 pub use grants::{Grant, GrantScope, Grants};

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
 use super::blank::{Blank, FillError, Sheet};
+use super::confirmed::{BySlot, Confirmed};
 use crate::call::{CallId, unique};
 use crate::schema::json::Json;
 use crate::schema::text::shown;
@@ -79,6 +80,9 @@ pub struct Question {
     pub reasons: Vec<String>,
     /// What has to be filled in before it can run: see [`QuestionSet::fill`].
     pub blanks: Vec<Blank>,
+    /// Which of the arguments a person has confirmed before, when an earlier revision of the call was asked about. Its
+    /// values are what they were then, or what the person gave.
+    pub confirmed: Vec<Confirmed>,
     /// Identifies the tool's definition: see [`HostTool::digest`](crate::HostTool::digest).
     pub definition: Digest,
     /// Identifies what will run: the tool, its definition, and the accepted arguments with their
@@ -101,6 +105,7 @@ impl Question {
             card: None,
             reasons: Vec::new(),
             blanks: Vec::new(),
+            confirmed: Vec::new(),
             definition: Digest::of_bytes(tool.as_bytes()),
             digest: Digest::of_bytes(arguments.as_bytes()),
             tool,
@@ -113,7 +118,7 @@ impl Serialize for Question {
     /// With digests as hexadecimal digits and defaults as JSON Pointers; parts that aren't given are
     /// absent.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Question", 10)?;
+        let mut fields = serializer.serialize_struct("Question", 11)?;
         self.serialize_into(&mut fields, "id")?;
         fields.end()
     }
@@ -146,6 +151,10 @@ impl Question {
         match self.blanks.is_empty() {
             true => fields.skip_field("blanks")?,
             false => fields.serialize_field("blanks", &self.blanks)?,
+        }
+        match self.confirmed.is_empty() {
+            true => fields.skip_field("confirmed")?,
+            false => fields.serialize_field("confirmed", &BySlot(&self.confirmed))?,
         }
         Ok(())
     }

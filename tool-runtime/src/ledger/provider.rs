@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::Verdict;
+use super::{CaseHistory, History, Verdict};
 use crate::checklist::{ListKind, Party, Slot, SlotKind, SlotState};
 use crate::schema::Digest;
+use crate::schema::json::Json;
 
 /// What providers of tools could settle and users can't: lines of theirs that can't be judged, and `[required]` lines
 /// that name nothing which could be looked up. Made from verdicts, and to be sent to whoever wrote the tools.
@@ -54,18 +55,29 @@ impl ProviderReport {
         report
     }
 
+    /// Of what a ledger has of some calls: of each, its last verdict.
+    pub fn of_history(history: &History) -> Self {
+        let mut report = ProviderReport::default();
+        for verdict in history.cases().iter().filter_map(CaseHistory::verdict) {
+            let Some(definition) = verdict.definition() else { continue };
+            for slot in verdict.slots().iter().filter_map(Found::read) {
+                report.count(verdict.tool(), definition, slot);
+            }
+        }
+        report
+    }
+
     /// Adds what one verdict has for providers.
     pub fn add(&mut self, verdict: &Verdict) {
         for slot in verdict.slots() {
-            let Some(problem) = problem(slot) else { continue };
-            let key = Key {
-                tool: verdict.tool().to_owned(),
-                definition: *verdict.definition(),
-                slot: slot.name().to_owned(),
-                kind: slot.kind(),
-                problem,
-            };
-            *self.findings.entry(key).or_default() += 1;
+            self.count(verdict.tool(), *verdict.definition(), Found::of(slot));
+        }
+    }
+
+    fn count(&mut self, tool: &str, definition: Digest, found: Found<'_>) {
+        if let Some(problem) = found.problem() {
+            let (tool, slot, kind) = (tool.to_owned(), found.slot.to_owned(), found.kind);
+            *self.findings.entry(Key { tool, definition, slot, kind, problem }).or_default() += 1;
         }
     }
 
@@ -80,17 +92,51 @@ impl ProviderReport {
     }
 }
 
-fn problem(slot: &Slot) -> Option<Problem> {
-    match slot.state() {
-        SlotState::Open { party: Party::Provider, why } => Some(Problem::NotJudged(why.clone())),
-        // A required line about an argument has the argument's name.
-        _ if slot.name() == "required"
-            && slot.kind() == SlotKind::Condition
-            && slot.origins().iter().all(|origin| origin.list() == ListKind::Provider) =>
-        {
-            Some(Problem::NamesNothing)
+/// What the report needs of a slot.
+struct Found<'a> {
+    slot: &'a str,
+    kind: SlotKind,
+    /// Why only its provider can say what it is, if that is so.
+    for_provider: Option<&'a str>,
+    /// Nobody but the provider has asked for it.
+    is_providers: bool,
+}
+
+impl<'a> Found<'a> {
+    fn of(slot: &'a Slot) -> Self {
+        let for_provider = match slot.state() {
+            SlotState::Open { party: Party::Provider, why } => Some(why.as_str()),
+            _ => None,
+        };
+        let is_providers = slot.origins().iter().all(|origin| origin.list() == ListKind::Provider);
+        Found { slot: slot.name(), kind: slot.kind(), for_provider, is_providers }
+    }
+
+    /// As a ledger has it.
+    fn read(slot: &'a Json) -> Option<Self> {
+        let word = |name: &str| slot.get(name).and_then(Json::as_str);
+        let kind = match word("kind")? {
+            "value" => SlotKind::Value,
+            "condition" => SlotKind::Condition,
+            "intent" => SlotKind::Intent,
+            _ => return None,
+        };
+        let is_open = word("state") == Some("open") && word("party") == Some(Party::Provider.as_str());
+        let for_provider = if is_open { Some(word("why").unwrap_or_default()) } else { None };
+        let origins = slot.get("origins").and_then(Json::as_array).unwrap_or_default();
+        let list = |origin: &Json| origin.get("list").and_then(Json::as_str) == Some(ListKind::Provider.as_str());
+        Some(Found { slot: word("slot")?, kind, for_provider, is_providers: origins.iter().all(list) })
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        match self.for_provider {
+            Some(why) => Some(Problem::NotJudged(why.to_owned())),
+            // A required line about an argument has the argument's name.
+            None if self.slot == "required" && self.kind == SlotKind::Condition && self.is_providers => {
+                Some(Problem::NamesNothing)
+            }
+            None => None,
         }
-        _ => None,
     }
 }
 

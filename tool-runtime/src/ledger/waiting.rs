@@ -8,11 +8,13 @@ use std::time::{Duration, SystemTime};
 use super::LedgerError;
 use super::asked::AnsweredRecord;
 use super::binding::Binding;
+use super::fills::Fills;
 use super::record::{Entry, Verdict, VerdictKind};
 use super::stored::{Stored, StoredKind};
 use crate::call::{CaseId, Code, Place};
-use crate::gate::{Answer, AnswerError, QuestionId, Signer};
+use crate::gate::{Answer, AnswerError, FillError, QuestionId, Signer};
 use crate::schema::Digest;
+use crate::schema::json::Json;
 
 /// A call that is going to wait: its verdict, and what must not stand in a record but is needed to
 /// go on.
@@ -46,17 +48,40 @@ impl fmt::Debug for Parking {
 }
 
 /// An answer to the question of a call that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Reply {
     pub(super) question: QuestionId,
     pub(super) answer: Answer,
     pub(super) signer: Signer,
+    filled: Vec<(String, String)>,
+}
+
+/// The entry of a reply, and what has to be kept with it that no record may say.
+pub(super) struct ReplyEntry {
+    pub(super) entry: Entry,
+    pub(super) hidden: Option<String>,
 }
 
 impl Reply {
     /// What is answered, by whom, and on which way it came. All of it goes into the record.
     pub fn new(question: QuestionId, answer: Answer, signer: Signer) -> Self {
-        Reply { question, answer, signer }
+        Reply { question, answer, signer, filled: Vec::new() }
+    }
+
+    /// Gives JSON text for a [blank](crate::Question::blanks) of the question. It counts if the answer is a yes; the
+    /// call that is gone on with then has it, in its next revision.
+    ///
+    /// A ledger knows which blanks there are, and not what their tools take: that, a harness tells before
+    /// ([`Harness::reply`](crate::Harness::reply)).
+    #[must_use]
+    pub fn fill(mut self, slot: impl Into<String>, json: impl Into<String>) -> Self {
+        self.filled.push((slot.into(), json.into()));
+        self
+    }
+
+    /// What is given, as JSON texts by slot.
+    pub(crate) fn filled(&self) -> &[(String, String)] {
+        &self.filled
     }
 
     /// The question.
@@ -65,26 +90,49 @@ impl Reply {
     }
 
     /// The entry of the answer to a question that is in the ledger.
-    pub(super) fn entry(&self, asked: &Stored, now: SystemTime) -> Result<Entry, ReplyError> {
+    pub(super) fn entry(&self, asked: &Stored, now: SystemTime) -> Result<ReplyEntry, ReplyError> {
+        let fills = Fills::of(asked, &self.filled).map_err(ReplyError::Unfillable)?;
+        let fills = if self.answer.is_yes() { fills } else { Fills::default() };
+        let hidden = fills.hidden();
         let forged = || ReplyError::Forged("the question has no binding".to_owned());
         let waited = asked.at().and_then(|at| now.duration_since(at).ok()).unwrap_or(Duration::ZERO);
         let binding: Binding = asked.binding().ok_or_else(forged)?;
-        Ok(Entry::Answered(Arc::new(AnsweredRecord::to_stored(
+        let entry = Entry::Answered(Arc::new(AnsweredRecord::to_stored(
             asked,
             &self.question,
             Place { case: asked.case(), conversation: asked.conversation().map(Into::into) },
             *binding.digest(),
             asked.what().ok_or_else(forged)?,
-            self.answer,
+            (self.answer, fills),
             self.signer.clone(),
             waited,
-        ))))
+        )));
+        Ok(ReplyEntry { entry, hidden })
     }
 
     /// Only what settles a question is an answer to one that waits.
     pub(super) fn is_final(&self) -> bool {
         matches!(self.answer, Answer::Yes | Answer::No | Answer::YesForSession(_))
     }
+}
+
+impl fmt::Debug for Reply {
+    /// Without what is given: it may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reply { question, answer, signer, filled } = self;
+        let slots: Vec<&str> = filled.iter().map(|(slot, _)| slot.as_str()).collect();
+        f.debug_struct("Reply")
+            .field("question", question)
+            .field("answer", answer)
+            .field("signer", signer)
+            .field("filled", &slots)
+            .finish()
+    }
+}
+
+/// For what a call's secrets are sealed: its arguments, and what was given for its blanks.
+pub(super) fn sealed_names(case: CaseId) -> [String; 2] {
+    [case.to_string(), format!("{case}.filled")]
 }
 
 /// An answer came to nothing.
@@ -95,6 +143,8 @@ pub enum ReplyError {
     Late(AnswerError),
     /// It is neither a yes nor a no.
     NoAnswer,
+    /// It gives something that isn't asked for, or that can't be taken. The question stays open.
+    Unfillable(FillError),
     /// What the ledger has of the question was not written under its key.
     Forged(String),
     /// The ledger could not read or write.
@@ -105,6 +155,7 @@ impl fmt::Display for ReplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReplyError::Late(error) => error.fmt(f),
+            ReplyError::Unfillable(error) => error.fmt(f),
             ReplyError::NoAnswer => f.write_str("only a yes or a no answers a question that waits"),
             ReplyError::Forged(what) => write!(f, "the ledger was changed by somebody else: {what}"),
             ReplyError::Failed(error) => error.fmt(f),
@@ -135,6 +186,10 @@ pub struct Claimed {
     pub(super) answered: Option<Stored>,
     /// The canonical text, where the verdict's has its secrets redacted.
     pub(super) whole: Option<String>,
+    /// What was given with the answer and is secret.
+    pub(super) hidden: Option<String>,
+    /// When it was claimed.
+    pub(super) at: Option<SystemTime>,
 }
 
 impl Claimed {
@@ -156,6 +211,19 @@ impl Claimed {
     /// The canonical text that was approved.
     pub(crate) fn canonical(&self) -> Option<&str> {
         self.whole.as_deref().or_else(|| self.verdict.arguments())
+    }
+
+    /// When it was claimed, by the ledger's clock. Whether an answer came in time, and is still good, goes by that.
+    pub fn at(&self) -> Option<SystemTime> {
+        self.at
+    }
+
+    /// What was given with a yes, by slot.
+    pub(crate) fn fills(&self) -> Vec<(String, Json)> {
+        match &self.answered {
+            Some(answered) => Fills::read(&self.asked, answered, self.hidden.as_deref()),
+            None => Vec::new(),
+        }
     }
 
     /// What doesn't fit together of it.
@@ -228,8 +296,12 @@ pub(super) struct Desk {
     /// Questions about calls that were not decided yet.
     asked: HashMap<CaseId, Stored>,
     waiting: HashMap<CaseId, Waiting>,
-    /// What people said no to, by conversation and by what would have run.
-    refused: HashMap<(Option<String>, Digest), QuestionId>,
+    /// What people said no to, by conversation and by what would have run; `None` is a yes after it. Each with how many
+    /// were said before, since one thing has a digest for each key.
+    refused: HashMap<(Option<String>, Digest), (usize, Option<QuestionId>)>,
+    said: usize,
+    /// The latest time that was ever seen: a clock that is put back makes nothing valid again.
+    latest: Option<SystemTime>,
 }
 
 #[derive(Debug)]
@@ -238,6 +310,7 @@ struct Waiting {
     verdict: Stored,
     answered: Option<Stored>,
     whole: Option<Arc<str>>,
+    hidden: Option<Arc<str>>,
     claimed: bool,
 }
 
@@ -284,9 +357,19 @@ impl Desk {
         self.waiting.keys().copied()
     }
 
+    /// The time, which never goes back.
+    fn time(&mut self, now: SystemTime) -> SystemTime {
+        let now = self.latest.map_or(now, |latest| latest.max(now));
+        self.latest = Some(now);
+        now
+    }
+
     /// An entry was written.
     pub(super) fn see(&mut self, entry: &Stored) {
         let case = entry.case();
+        if let Some(at) = entry.at() {
+            self.time(at);
+        }
         match entry.kind() {
             StoredKind::Asked => {
                 self.asked.insert(case, entry.clone());
@@ -294,12 +377,14 @@ impl Desk {
             StoredKind::Answered => {
                 if let (Some(what), Some(question)) = (entry.what(), entry.question()) {
                     let key = (entry.conversation().map(str::to_owned), what);
+                    self.said += 1;
                     match entry.answer() {
                         Some(Answer::No) => {
-                            self.refused.insert(key, question);
+                            self.refused.insert(key, (self.said, Some(question)));
                         }
-                        Some(answer) if answer.is_yes() => {
-                            self.refused.remove(&key);
+                        // Nothing is kept of what nobody has ever refused.
+                        Some(answer) if answer.is_yes() && !self.refused.is_empty() => {
+                            self.refused.insert(key, (self.said, None));
                         }
                         _ => {}
                     }
@@ -311,7 +396,7 @@ impl Desk {
             StoredKind::Verdict if entry.code() == Some(Code::ApprovalPending) => {
                 if let Some(asked) = self.asked.remove(&case) {
                     let verdict = entry.clone();
-                    let waiting = Waiting { asked, verdict, answered: None, whole: None, claimed: false };
+                    let waiting = Waiting { asked, verdict, answered: None, whole: None, hidden: None, claimed: false };
                     self.waiting.insert(case, waiting);
                 }
             }
@@ -325,7 +410,8 @@ impl Desk {
     }
 
     /// Which call waits for the answer to a question.
-    pub(super) fn reply(&self, reply: &Reply, now: SystemTime) -> Result<Entry, ReplyError> {
+    pub(super) fn reply(&mut self, reply: &Reply, now: SystemTime) -> Result<ReplyEntry, ReplyError> {
+        let now = self.time(now);
         if !reply.is_final() {
             return Err(ReplyError::NoAnswer);
         }
@@ -340,22 +426,38 @@ impl Desk {
         reply.entry(&waiting.asked, now)
     }
 
+    /// What was given with the answer to a call that waits, and is secret.
+    pub(super) fn hide(&mut self, case: CaseId, hidden: Option<String>) {
+        if let Some(waiting) = self.waiting.get_mut(&case) {
+            waiting.hidden = hidden.map(Arc::from);
+        }
+    }
+
     /// Takes a call that was answered, or whose time is over. Nobody else gets it.
     pub(super) fn claim(&mut self, case: CaseId, now: SystemTime) -> Result<Claimed, ClaimError> {
+        let now = self.time(now);
         let waiting = self.waiting.get_mut(&case).filter(|waiting| !waiting.claimed).ok_or(ClaimError::NotWaiting)?;
         if waiting.answered.is_none() && !waiting.is_over(now) {
             return Err(ClaimError::NotAnswered);
         }
         waiting.claimed = true;
-        let Waiting { asked, verdict, answered, whole, .. } = waiting;
-        let whole = whole.as_deref().map(str::to_owned);
-        let (asked, verdict, answered) = (asked.clone(), verdict.clone(), answered.clone());
-        Ok(Claimed { asked, verdict, answered, whole })
+        let Waiting { asked, verdict, answered, whole, hidden, .. } = waiting;
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        let (whole, hidden) = (text(whole), text(hidden));
+        Ok(Claimed {
+            asked: asked.clone(),
+            verdict: verdict.clone(),
+            answered: answered.clone(),
+            whole,
+            hidden,
+            at: Some(now),
+        })
     }
 
     /// The question whose answer was no, about the same in the same conversation.
     pub(super) fn refused(&self, asks: &Refusal) -> Option<QuestionId> {
-        self.refused.get(&(asks.conversation.as_deref().map(str::to_owned), asks.what)).cloned()
+        let said = |what: &Digest| self.refused.get(&(asks.conversation.as_deref().map(str::to_owned), *what));
+        asks.what.iter().filter_map(said).max_by_key(|(said, _)| *said)?.1.clone()
     }
 }
 
@@ -363,11 +465,11 @@ impl Desk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) conversation: Option<Arc<str>>,
-    pub(super) what: Digest,
+    pub(super) what: Vec<Digest>,
 }
 
 impl Refusal {
-    pub(crate) fn new(conversation: Option<Arc<str>>, what: Digest) -> Self {
+    pub(crate) fn new(conversation: Option<Arc<str>>, what: Vec<Digest>) -> Self {
         Refusal { conversation, what }
     }
 
@@ -376,8 +478,56 @@ impl Refusal {
         self.conversation.as_deref()
     }
 
-    /// To what: the [digest](crate::Question::digest) of the question.
-    pub fn what(&self) -> &Digest {
+    /// To what: the [digest](crate::Question::digest) of the question, under each key that is read. What was said last
+    /// under any of them is what counts.
+    pub fn what(&self) -> &[Digest] {
         &self.what
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Signer;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// A call that waits until second 50, seen at second `seen`.
+    fn desk(seen: u64) -> (Desk, CaseId) {
+        let case: CaseId = "0000000000000001-1".parse().unwrap_or_else(|error| panic!("{error}"));
+        let binding = format!(r#"{{"digest":"{}","pairs":{{}}}}"#, "0".repeat(64));
+        let entries = [
+            format!(
+                r#"{{"entry":"asked","question":"q","case":"{case}","call_id":"c","tool":"t","digest":"{}","binding":{binding}}}"#,
+                "1".repeat(64)
+            ),
+            format!(
+                r#"{{"entry":"verdict","case":"{case}","call_id":"c","tool":"t","verdict":"approval_pending","question":"q","expires_us":50000000}}"#
+            ),
+        ];
+        let mut desk = Desk::default();
+        for entry in entries {
+            let stored = Stored::read(entry).unwrap_or_else(|error| panic!("{error}"));
+            desk.see(&stored.written(Some(at(seen)), None, None));
+        }
+        (desk, case)
+    }
+
+    #[test]
+    fn a_clock_that_is_put_back_makes_nothing_valid_again() {
+        let yes = || Reply::new("q".into(), Answer::Yes, Signer::new("ann", "web"));
+        let (mut desk, _) = desk(10);
+        assert!(desk.reply(&yes(), at(49)).is_ok());
+        for (seen, now) in [(10, 50), (60, 20)] {
+            let (mut desk, case) = self::desk(seen);
+            let late = desk.reply(&yes(), at(now)).err();
+            assert!(matches!(late, Some(ReplyError::Late(AnswerError::Expired))), "{late:?}");
+            // And nothing seen at one time is forgotten at the next.
+            assert!(matches!(desk.reply(&yes(), at(1)), Err(ReplyError::Late(AnswerError::Expired))));
+            let claimed = desk.claim(case, at(1)).unwrap_or_else(|error| panic!("{error}"));
+            assert!(claimed.answered().is_none() && claimed.at() >= Some(at(50)));
+        }
     }
 }

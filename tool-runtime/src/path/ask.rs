@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::Ending;
-use super::accept::as_given;
+use super::confirmed::Agreed;
 use super::decide::Decided;
 use super::inquiry::{Inquiry, refused_before};
 use super::record::{is_cleared, not_recorded};
@@ -19,11 +19,10 @@ use crate::gate::{
     Answer, Approver, Blank, Grants, Guard, Policy, Question, QuestionId, QuestionSet, Sheet, Takes, Written, judge,
     what_runs,
 };
-use crate::ledger::{AskedRecord, Ledger};
-use crate::ledger::{Binding, Bound, LedgerKey};
+use crate::ledger::{AskedRecord, Binding, Bound, Fills, Ledger, LedgerKey};
 use crate::schema::json::Json;
-use crate::schema::{JsonPath, Segment, Step};
-use crate::tool::{Access, CatchPanic, LabelKind, caught};
+use crate::schema::{JsonPath, Problem, Segment, Step};
+use crate::tool::{Access, CatchPanic, HostTool, LabelKind, caught};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
 /// ended for now.
@@ -139,51 +138,22 @@ impl<'a> Asking<'a> {
 
     /// Takes up what was answered: writes in what was filled in, and judges again what was approved. `true` if that
     /// brought up a reason to ask which nobody has seen.
-    async fn take_up(&self, call: &mut Decided, filled: Vec<Written>) -> bool {
+    async fn take_up(&self, call: &mut Decided, binding: Binding, filled: Vec<Written>) -> bool {
         let state = &mut call.0;
         let Approval::Given(scope) = state.approval else { return false };
-        let revised = self.fill_in(state, filled);
+        state.agreed = state.question.clone().map(|question| Box::new(Agreed { binding, question }));
+        let filled = filled.into_iter().map(|written| (written.slot, written.value));
+        let revised = state.question.clone().is_some_and(|question| fill_in(state, self.checklist, &question, filled));
         // The world may have changed while a person thought.
         if let Some(checklist) = self.checklist {
             state.examine(checklist).await;
         }
         state.ruling = judge(self.policy, self.guards, &state.facts());
-        if revised && call.waits() && reasons(&call.0).iter().any(|reason| !call.0.was_shown(reason)) {
-            call.0.approval = Approval::NotAsked;
+        if revised && call.brings_up_more() {
             return true;
         }
-        let state = &call.0;
-        // What is denied now is not granted for later.
-        if let (Some(scope), Some(question), true) = (scope, state.question.clone(), state.ruling.denied.is_empty()) {
-            self.grants.add(state.tool(), state.canonical(), scope, question);
-        }
+        call.granted(scope, &self.grants);
         false
-    }
-
-    /// Writes what persons gave into the call. `true` if that made a revision.
-    fn fill_in(&self, state: &mut State, filled: Vec<Written>) -> bool {
-        let mut fills = Vec::new();
-        for Written { question, slot, value } in filled {
-            match JsonPath::from_pointer(&slot).filter(|path| !path.segments().is_empty()) {
-                Some(path) => fills.push((Filled::Given(path.clone(), question), path, value)),
-                None => {
-                    let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    if let Some(listed) = &mut state.listed {
-                        listed.filled.push(Filled::Said(slot.into(), words, question));
-                    }
-                }
-            }
-        }
-        // What the tool takes was checked when it was written down, one by one; together it may still be refused, and
-        // then the call stays without it.
-        let given: Vec<(JsonPath, Json)> = fills.iter().map(|(_, path, value)| (path.clone(), value.clone())).collect();
-        if fills.is_empty() || state.revise(fills).is_err() {
-            return false;
-        }
-        if let Some(checklist) = self.checklist {
-            given.iter().for_each(|(path, value)| checklist.answered(state.tool(), &state.call.id, path, value));
-        }
-        true
     }
 
     /// Tells the user what calls that run unasked have to say first. It costs no answer; if nobody can be told, the
@@ -241,6 +211,42 @@ impl fmt::Debug for Asking<'_> {
     }
 }
 
+/// Writes what a person gave into the call. `true` if that made a revision.
+pub(super) fn fill_in(
+    state: &mut State,
+    checklist: Option<&Checklist>,
+    question: &QuestionId,
+    filled: impl IntoIterator<Item = (String, Json)>,
+) -> bool {
+    let mut fills = Vec::new();
+    for (slot, value) in filled {
+        match argument(&slot) {
+            Some(path) => fills.push((Filled::Given(path.clone(), question.clone()), path, value)),
+            None => {
+                let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                if let Some(listed) = &mut state.listed {
+                    listed.filled.push(Filled::Said(slot.into(), words, question.clone()));
+                }
+            }
+        }
+    }
+    // What the tool takes was checked when it was written down, one by one; together it may still be refused, and
+    // then the call stays without it.
+    let given: Vec<(JsonPath, Json)> = fills.iter().map(|(_, path, value)| (path.clone(), value.clone())).collect();
+    if fills.is_empty() || state.revise(fills).is_err() {
+        return false;
+    }
+    if let Some(checklist) = checklist {
+        given.iter().for_each(|(path, value)| checklist.answered(state.tool(), &state.call.id, path, value));
+    }
+    true
+}
+
+/// Which argument a slot is, if it is one.
+pub(super) fn argument(slot: &str) -> Option<JsonPath> {
+    JsonPath::from_pointer(slot).filter(|path| !path.segments().is_empty())
+}
+
 /// How often at most people are asked about the calls of one turn. A second set is only ever made of reasons that came up
 /// because of what was filled in.
 const MOST_SETS: usize = 3;
@@ -278,8 +284,8 @@ pub(crate) async fn ask_and_tell(
     let mut waiting: Vec<usize> = (0..calls.len()).filter(|&place| calls[place].waits()).collect();
     for _ in 0..MOST_SETS {
         let mut again = Vec::new();
-        for (place, filled) in one_set(&mut calls, waiting, &asking, &key, &mut unrecorded, tell).await {
-            if asking.take_up(&mut calls[place], filled).await {
+        for (place, binding, filled) in one_set(&mut calls, waiting, &asking, &key, &mut unrecorded, tell).await {
+            if asking.take_up(&mut calls[place], binding, filled).await {
                 again.push(place);
             }
         }
@@ -304,18 +310,18 @@ async fn one_set(
     key: &LedgerKey,
     unrecorded: &mut HashMap<usize, String>,
     tell: &mut (dyn FnMut(usize, &Question) + Send),
-) -> Vec<(usize, Vec<Written>)> {
+) -> Vec<(usize, Binding, Vec<Written>)> {
     let mut open = Vec::new();
     let (mut questions, mut notices, mut takes) = (Vec::new(), Vec::new(), Vec::new());
     for place in waiting {
         let call = &mut calls[place];
-        let (question, told) = question(&call.0, key);
         let binding = bound(&call.0, key);
+        let (question, told) = question(&call.0, &binding, key);
         call.0.question = Some(question.id.clone());
-        call.0.is_shown(&question.reasons);
+        call.0.is_shown(&question.reasons, &question.id);
         let mut inquiry = Inquiry::new(
             Arc::clone(&asking.ledger),
-            AskedRecord::new(question.clone(), told.clone(), call.0.place.clone(), binding),
+            AskedRecord::new(question.clone(), told.clone(), call.0.place.clone(), binding.clone()),
         );
         match until(asking.token, inquiry.recorded()).await {
             Some(Err(detail)) => {
@@ -325,18 +331,18 @@ async fn one_set(
             Some(Ok(())) if !asking.is_cancelled() => {
                 tell(place, &question);
                 takes.push((question.id.clone(), takes_values(&call.0)));
-                open.push((place, question.id.clone(), inquiry));
+                open.push((place, question.id.clone(), binding, inquiry));
                 questions.push(question);
                 notices.extend(told.into_iter().filter(|notice| !notices.contains(notice)).collect::<Vec<_>>());
             }
             // Cancelled, as all the others are. The ledger has both ends of it.
-            Some(Ok(())) | None => open.push((place, question.id.clone(), inquiry)),
+            Some(Ok(())) | None => open.push((place, question.id.clone(), binding, inquiry)),
         }
     }
     let sheet = Sheet::new(takes);
     let mut answers = asking.answers(&sheet, questions, notices).await.into_iter();
     let mut answered = Vec::new();
-    for (place, question, mut inquiry) in open {
+    for (place, question, binding, mut inquiry) in open {
         // Whatever was answered before or after: nothing is to begin any more. Dropped, the question is
         // withdrawn.
         if asking.is_cancelled() {
@@ -346,14 +352,16 @@ async fn one_set(
         // Only what somebody said is signed.
         let signer = asking.approver.filter(|_| answer.is_yes() || answer == Answer::No);
         let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
-        match until(asking.token, inquiry.answered(answer, signer)).await {
+        let written = if answer.is_yes() { sheet.of(&question) } else { Vec::new() };
+        let fills = recorded_fills(&calls[place].0, &written);
+        match until(asking.token, inquiry.answered(answer, fills, signer)).await {
             Some(Ok(())) => {
                 calls[place].0.approval = asking.comes_to(answer);
                 if answer.is_yes() || answer == Answer::No {
                     // Whoever has answered has seen the set.
                     calls[place].0.is_told();
                 }
-                answered.push((place, sheet.of(&question)));
+                answered.push((place, binding, written));
             }
             Some(Err(detail)) => {
                 unrecorded.insert(place, detail);
@@ -364,32 +372,58 @@ async fn one_set(
     answered
 }
 
+/// What was written into blanks, as the record of the answer has it.
+fn recorded_fills(state: &State, written: &[Written]) -> Fills {
+    let mut fills = Fills::default();
+    for Written { slot, value, .. } in written {
+        fills.add(slot.as_str(), value.clone(), is_secret(state, slot));
+    }
+    fills
+}
+
+fn is_secret(state: &State, slot: &str) -> bool {
+    argument(slot).is_some_and(|path| state.tool().built().said_of(&path).secret)
+}
+
 /// Judges what is written into the blanks of a call: the tool has to take it, whatever stands in the other blanks.
 fn takes_values(state: &State) -> Takes {
     let tool = state.tool().clone();
     let canonical = state.canonical().to_owned();
     let blanks: Vec<JsonPath> = state.unknowns().iter().filter_map(|unknown| unknown.path().cloned()).collect();
-    Arc::new(move |slot: &str, value: &Json| {
-        let Some(path) = JsonPath::from_pointer(slot).filter(|path| !path.segments().is_empty()) else {
-            return match value.as_str() {
-                Some(words) if !words.trim().is_empty() => Ok(()),
-                _ => Err("it has to be some words".to_owned()),
-            };
+    Arc::new(move |slot: &str, value: &Json| takes(&tool, &canonical, &blanks, slot, value))
+}
+
+/// May the value stand in the blank? If not, why.
+pub(super) fn takes(
+    tool: &HostTool,
+    canonical: &str,
+    blanks: &[JsonPath],
+    slot: &str,
+    value: &Json,
+) -> Result<(), String> {
+    let Some(path) = argument(slot) else {
+        return match value.as_str() {
+            Some(words) if !words.trim().is_empty() => Ok(()),
+            _ => Err("it has to be some words".to_owned()),
         };
-        let mut arguments = Json::parse(&canonical).unwrap_or(Json::Null);
-        if *value == Json::Null || !put(&mut arguments, &path, value.clone()) {
-            return Err("it has to be a value".to_owned());
-        }
-        let others: Vec<JsonPath> = blanks.iter().filter(|blank| **blank != path).cloned().collect();
-        tool.built()
-            .accept(&arguments.to_string(), &others)
-            .map(drop)
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-    })
+    };
+    let mut arguments = Json::parse(canonical).unwrap_or(Json::Null);
+    if *value == Json::Null || !put(&mut arguments, &path, value.clone()) {
+        return Err("it has to be a value".to_owned());
+    }
+    let others: Vec<JsonPath> = blanks.iter().filter(|blank| **blank != path).cloned().collect();
+    let Err(problems) = tool.built().accept(&arguments.to_string(), &others) else { return Ok(()) };
+    // What is wrong elsewhere is not this value's fault.
+    let is_about = |problem: &&Problem| {
+        let (at, path) = (problem.path().segments(), path.segments());
+        at.starts_with(path) || path.starts_with(at)
+    };
+    let said: Vec<String> = problems.iter().filter(is_about).map(ToString::to_string).collect();
+    if said.is_empty() { Ok(()) } else { Err(said.join("; ")) }
 }
 
 /// Why a person has to be asked about a call: every reason there is.
-fn reasons(state: &State) -> Vec<String> {
+pub(super) fn reasons(state: &State) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     if state.ruling.has_to_ask() && state.grant.is_none() {
         reasons.extend(state.ruling.asked.iter().map(ToString::to_string));
@@ -411,14 +445,14 @@ pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
 }
 
 /// What is asked about a call, and what the person has to be told.
-fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
+fn question(state: &State, binding: &Binding, key: &LedgerKey) -> (Question, Vec<String>) {
     let tool = state.tool();
     let mut card =
         state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
     let shown = card.iter_mut().flat_map(|card| std::iter::once(&mut card.title).chain(&mut card.body));
     state.without_secrets(shown);
     let defaults = match &state.canonical {
-        Some(canonical) => tool.built().filled_in(&as_given(&state.call), canonical),
+        Some(canonical) => tool.built().filled_in(&state.given(), canonical),
         // It is the model's own text.
         None => Vec::new(),
     };
@@ -429,8 +463,9 @@ fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
         arguments: state.redacted(),
         defaults,
         card,
-        reasons: reasons(state),
+        reasons: state.asks_because(),
         blanks: state.unknowns().iter().map(|unknown| blank(state, unknown)).collect(),
+        confirmed: state.confirmed(binding),
         definition: *tool.digest(),
         digest: key.of_what_runs(what_runs(tool, state.canonical())),
     };
@@ -462,5 +497,6 @@ fn blank(state: &State, unknown: &Unknown) -> Blank {
     if let Some(found) = state.conflict_at(unknown.slot()) {
         blank.choices = found;
     }
+    blank.secret = is_secret(state, unknown.slot());
     blank
 }

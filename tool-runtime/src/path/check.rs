@@ -64,23 +64,20 @@ impl Acceptance {
 }
 
 async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist, list: &Arc<Snapshot>) -> Checked {
-    if open.is_empty() && list.asks_nothing_of(state.tool()) {
-        return Checked(state);
+    // One that goes on elsewhere has some of it already.
+    if state.listed.is_none() {
+        if open.is_empty() && list.asks_nothing_of(state.tool()) {
+            return Checked(state);
+        }
+        state.listed = Some(Box::new(Listed::new(list, open)));
     }
-    state.listed = Some(Box::new(Listed {
-        list: Arc::clone(list),
-        findings: Findings::default(),
-        open,
-        filled: Vec::new(),
-        shown: Vec::new(),
-        told: false,
-    }));
     state.examine(checklist).await;
     let fills = match &mut state.listed {
         Some(listed) => std::mem::take(&mut listed.findings.fills),
         None => Vec::new(),
     };
-    if !fills.is_empty() {
+    // What a person has agreed to gets nothing that the person hasn't seen.
+    if !fills.is_empty() && state.agreed.is_none() {
         let filled = fills.into_iter().map(|(path, value)| (Filled::Read(path.clone()), path, value));
         // What was read at a place that the model pointed at may be nothing that the schema takes; then it is open.
         if state.revise(filled.collect()).is_ok() {
@@ -88,6 +85,19 @@ async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist
         }
     }
     Checked(state)
+}
+
+impl Listed {
+    pub(super) fn new(list: &Arc<Snapshot>, open: Vec<JsonPath>) -> Self {
+        Listed {
+            list: Arc::clone(list),
+            findings: Findings::default(),
+            open,
+            filled: Vec::new(),
+            shown: Vec::new(),
+            told: false,
+        }
+    }
 }
 
 impl State {

@@ -6,7 +6,7 @@ use super::check::Checked;
 use super::state::State;
 use crate::call::CallId;
 use crate::checklist::{Party, Unknown};
-use crate::gate::{Grants, Guard, Policy, judge};
+use crate::gate::{GrantScope, Grants, Guard, Policy, judge};
 
 /// Can the user fill it, when asked?
 pub(super) fn is_blank(unknown: &Unknown) -> bool {
@@ -54,6 +54,14 @@ impl Decided {
     /// It runs unasked, and there is something that the user has to be told before.
     pub(crate) fn has_to_tell(&self) -> bool {
         !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
+    }
+
+    /// A yes was said for the session, too, if `scope` says for which calls. What is denied now is not granted for later.
+    pub(super) fn granted(&self, scope: Option<GrantScope>, grants: &Grants) {
+        let state = &self.0;
+        if let (Some(scope), Some(question), true) = (scope, state.question.clone(), state.ruling.denied.is_empty()) {
+            grants.add(state.tool(), state.canonical(), scope, question);
+        }
     }
 
     /// A policy or a guard forbids it.

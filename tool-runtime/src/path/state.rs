@@ -1,7 +1,9 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::accept::as_given;
+use super::confirmed::Agreed;
 use super::ending::End;
 use crate::call::{Place, ToolCall};
 use crate::checklist::examine::{Agree, Examined, Filled, Findings};
@@ -36,6 +38,10 @@ pub(crate) struct State {
     pub(super) refused_before: Option<QuestionId>,
     /// Which question a person was asked about it.
     pub(super) question: Option<QuestionId>,
+    /// What a person has said yes to, of an earlier revision.
+    pub(super) agreed: Option<Box<Agreed>>,
+    /// Of a call that goes on elsewhere: what it was made of, without the tool's defaults.
+    pub(super) given: Option<String>,
     /// What spares the question.
     pub(super) grant: Option<Arc<Grant>>,
     /// The turn was cancelled before the call could begin.
@@ -44,6 +50,8 @@ pub(crate) struct State {
     pub(super) verdict: Option<Arc<Verdict>>,
     /// Why the verdict, a no, is not in the ledger.
     pub(super) unrecorded: Option<String>,
+    /// The ledger has refused the verdict: the call is another host's by now.
+    pub(super) not_ours: bool,
     /// Of a call that is going to wait: until when it does.
     pub(super) expires: Option<SystemTime>,
     /// In an ending.
@@ -59,8 +67,8 @@ pub(super) struct Listed {
     pub(super) open: Vec<JsonPath>,
     /// Slots that were filled since the model wrote the call.
     pub(super) filled: Vec<Filled>,
-    /// What a person was shown as reasons for asking.
-    pub(super) shown: Vec<String>,
+    /// What a person was shown as reasons for asking, each with its question.
+    pub(super) shown: Vec<(String, QuestionId)>,
     /// The user was shown the notices.
     pub(super) told: bool,
 }
@@ -99,10 +107,13 @@ impl State {
             approval: Approval::NotAsked,
             refused_before: None,
             question: None,
+            agreed: None,
+            given: None,
             grant: None,
             cancelled: false,
             verdict: None,
             unrecorded: None,
+            not_ours: false,
             expires: None,
             end: None,
         }
@@ -146,9 +157,9 @@ impl State {
     }
 
     /// A person is about to be shown these reasons for asking.
-    pub(super) fn is_shown(&mut self, reasons: &[String]) {
+    pub(super) fn is_shown(&mut self, reasons: &[String], question: &QuestionId) {
         if let Some(listed) = &mut self.listed {
-            listed.shown.extend(reasons.iter().cloned());
+            listed.shown.extend(reasons.iter().map(|reason| (reason.clone(), question.clone())));
         }
     }
 
@@ -159,8 +170,8 @@ impl State {
         }
     }
 
-    pub(super) fn was_shown(&self, reason: &String) -> bool {
-        self.listed.as_ref().is_none_or(|listed| listed.shown.contains(reason))
+    pub(super) fn was_shown(&self, reason: &str) -> bool {
+        self.listed.as_ref().is_none_or(|listed| listed.shown.iter().any(|(shown, _)| shown == reason))
     }
 
     fn blocking(&self) -> Option<&Findings> {
@@ -173,8 +184,13 @@ impl State {
             Some(listed) => (&*listed.open, &*listed.filled),
             None => (&[][..], &[][..]),
         };
-        let given = as_given(&self.call);
+        let given = self.given();
         Examined { tool: self.tool(), call: &self.call, canonical: self.canonical(), given, open, filled }
+    }
+
+    /// What the canonical text was made of.
+    pub(super) fn given(&self) -> Cow<'_, str> {
+        self.given.as_deref().map_or_else(|| as_given(&self.call), Cow::Borrowed)
     }
 
     /// The canonical text. From `accept` on.
@@ -213,7 +229,7 @@ impl State {
         if !self.has_secrets() {
             return;
         }
-        let secrets = self.tool().built().secrets(self.canonical());
+        let secrets = self.secrets();
         for text in texts {
             for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
                 *text = text.replace(secret.as_str(), REDACTED);
@@ -221,9 +237,19 @@ impl State {
         }
     }
 
+    /// The secrets among the arguments, as they would be quoted.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        self.tool().built().secrets(self.canonical(), self.open())
+    }
+
+    /// Where nothing is although it is required.
+    fn open(&self) -> &[JsonPath] {
+        self.listed.as_ref().map_or(&[], |listed| &listed.open)
+    }
+
     /// The canonical text as it may be stored and shown.
     pub(super) fn redacted(&self) -> String {
-        self.tool().built().redact(self.canonical())
+        self.tool().built().redact(self.canonical(), self.open())
     }
 }
 
