@@ -76,7 +76,7 @@
 //! | B69 | approvers shown other arguments | `behaviours::approvals` |
 //! | B70 | approvals spent on other arguments | `behaviours::approvals`; resumed: `ledger::waiting` |
 //! | B71 | double clicks | `behaviours::approvals`; over ledgers: `ledger::waiting`, `ledger::sql` |
-//! | B72 | waiting too long | `behaviours::approvals`; elsewhere: `ledger::waiting`, `ledger::sql` |
+//! | B72 | waiting too long | `behaviours::approvals`; elsewhere: `ledger::waiting`, `ledger::sql`; by a clock that is put back: `tool-runtime/src/ledger/desk.rs` |
 //! | B73 | missing arguments that widen a grant | `behaviours::rules` (rules); grants: `behaviours::approvals` |
 //! | B74 | digests over what doesn't matter | `behaviours::approvals` |
 //! | B75 | NaN and infinity | `outputs` |
@@ -86,8 +86,8 @@
 //! | B79 | empty results | `outputs` |
 //! | B80 | huge results | `outputs` |
 //! | B81 | lost causes | `outputs` |
-//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals`; sealed while a call waits: `ledger::file`, `ledger::sql` |
-//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: `ledger::failing` |
+//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals`; sealed while a call waits: `ledger::file`, `ledger::sql`; filled in elsewhere: `ledger::drafts` |
+//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: `ledger::failing`; a full disk: `ledger::processes` |
 //! | B84 | refusals that quote the payload | `arguments` |
 
 mod arguments;

@@ -9,8 +9,8 @@ use tool_runtime::{
     QuestionSet, Registry, Reply, ReplyError, Reported, SourceKind, Stored, StoredKind, ToolCall, source_fn, tool,
 };
 
-use crate::sql::Database;
-use crate::support::{Folder, Ran, code, fine, signed, waiting};
+use crate::sql::Store;
+use crate::support::{Ran, code, fine, signed, waiting};
 
 /// Sends money.
 #[tool(host(destructive))]
@@ -68,30 +68,6 @@ fn harness(ran: &Ran, policy: impl Policy + 'static, ledger: &Arc<dyn Ledger>, b
 /// The model has found no account.
 fn draft() -> ToolCall {
     ToolCall::new("call_1", "send", r#"{"amount":5}"#).with_no_result(JsonPath::from_pointer("/iban"))
-}
-
-/// The same store, as processes one after the other have it: each gets what `open` gives.
-enum Store {
-    Memory(Arc<dyn Ledger>),
-    File(Folder),
-    Sql(Database),
-}
-
-impl Store {
-    async fn all() -> Vec<Store> {
-        let memory: Arc<dyn Ledger> = Arc::new(MemoryLedger::default());
-        let mut all = vec![Store::Memory(memory), Store::File(Folder::new())];
-        all.extend(Database::all().await.into_iter().map(Store::Sql));
-        all
-    }
-
-    async fn open(&self, host: &str) -> Arc<dyn Ledger> {
-        match self {
-            Store::Memory(ledger) => Arc::clone(ledger),
-            Store::File(folder) => folder.open(),
-            Store::Sql(database) => database.host(host).await,
-        }
-    }
 }
 
 async fn entries(ledger: &Arc<dyn Ledger>) -> Vec<Stored> {
@@ -202,7 +178,7 @@ async fn a_second_question_shows_what_was_confirmed_before() {
     let (ran, ledger): (_, Arc<dyn Ledger>) = (Ran::default(), Arc::new(MemoryLedger::default()));
     let settled = harness(&ran, wary, &ledger, fills).run_settled([draft()], None).await;
     assert_eq!((code(&settled[0]), ran.times()), (Code::Ok, 1), "{}", settled[0].result().text());
-    let sets = sets.lock().unwrap_or_else(|error| panic!("{error}"));
+    let sets = sets.lock().unwrap_or_else(|error| panic!("{error}")).clone();
     let [first, second] = &sets[..] else { panic!("{} sets", sets.len()) };
     let (first, second) = (&first.questions[0], &second.questions[0]);
     assert_eq!((first.reasons.as_slice(), first.confirmed.len()), (&["money".to_owned()][..], 0));

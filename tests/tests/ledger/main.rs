@@ -7,6 +7,7 @@ mod failing;
 mod file;
 mod keys;
 mod processes;
+mod queries;
 mod repair;
 mod sql;
 mod support;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
-use super::waiting::{Desk, ReplyEntry};
+use super::desk::Desk;
+use super::waiting::ReplyEntry;
 use super::{
     ClaimError, Claimed, Entry, History, Ledger, LedgerError, Parking, Query, Refusal, Reply, ReplyError, Stored,
 };

@@ -2,6 +2,7 @@
 
 mod asked;
 mod binding;
+mod desk;
 mod failures;
 mod file;
 mod fills;

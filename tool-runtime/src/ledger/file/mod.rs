@@ -14,9 +14,10 @@ use chain::{Chain, Contents};
 pub use chain::{FileHead, FileTail};
 use writer::{Job, Writer};
 
+use super::desk::Desk;
 use super::key::random;
 use super::record::to_micros;
-use super::waiting::{Desk, sealed_names};
+use super::waiting::sealed_names;
 use super::{
     ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, LedgerKeyError, Owner, Parking, Query,
     Refusal, Reply, ReplyError,

@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use tokio::sync::oneshot;
 
+use super::super::desk::Desk;
 use super::super::record::to_micros;
-use super::super::waiting::{Desk, ReplyEntry, sealed_names};
+use super::super::waiting::{ReplyEntry, sealed_names};
 use super::super::{Entry, LedgerError, Owner, Reply, ReplyError, Stored};
 use super::chain::{Chain, FileHead};
 use crate::call::CaseId;
