@@ -190,14 +190,7 @@ async fn lines_have_one_place_each() {
 async fn b82_secrets_are_sealed_while_a_call_waits_and_erased_after_it() {
     let folder = Folder::new();
     let ran = Ran::default();
-    let everything = || {
-        let mut bytes = fine(fs::read(folder.file()));
-        for file in fs::read_dir(folder.0.join("ledger.jsonl.sealed")).into_iter().flatten() {
-            bytes.extend(fine(fs::read(fine(file).path())));
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let sealed = || fs::read_dir(folder.0.join("ledger.jsonl.sealed")).into_iter().flatten().count();
+    let (everything, sealed) = (|| folder.bytes(), || folder.sealed());
     let (case, question) = {
         let ledger = folder.open();
         let harness = patient(&ran, Arc::clone(&ledger));

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::Verdict;
+use super::{CaseHistory, History, Verdict};
 use crate::checklist::{ListKind, Party, Slot, SlotKind, SlotState};
 use crate::schema::Digest;
 
@@ -54,18 +54,29 @@ impl ProviderReport {
         report
     }
 
+    /// Of what a ledger has of some calls: of each, its last verdict.
+    pub fn of_history(history: &History) -> Self {
+        let mut report = ProviderReport::default();
+        for verdict in history.cases().iter().filter_map(CaseHistory::verdict) {
+            let Some(definition) = verdict.definition() else { continue };
+            for slot in verdict.slots() {
+                report.count(verdict.tool(), definition, &slot);
+            }
+        }
+        report
+    }
+
     /// Adds what one verdict has for providers.
     pub fn add(&mut self, verdict: &Verdict) {
         for slot in verdict.slots() {
-            let Some(problem) = problem(slot) else { continue };
-            let key = Key {
-                tool: verdict.tool().to_owned(),
-                definition: *verdict.definition(),
-                slot: slot.name().to_owned(),
-                kind: slot.kind(),
-                problem,
-            };
-            *self.findings.entry(key).or_default() += 1;
+            self.count(verdict.tool(), *verdict.definition(), slot);
+        }
+    }
+
+    fn count(&mut self, tool: &str, definition: Digest, slot: &Slot) {
+        if let Some(problem) = Problem::of(slot) {
+            let (tool, slot, kind) = (tool.to_owned(), slot.name().to_owned(), slot.kind());
+            *self.findings.entry(Key { tool, definition, slot, kind, problem }).or_default() += 1;
         }
     }
 
@@ -80,17 +91,16 @@ impl ProviderReport {
     }
 }
 
-fn problem(slot: &Slot) -> Option<Problem> {
-    match slot.state() {
-        SlotState::Open { party: Party::Provider, why } => Some(Problem::NotJudged(why.clone())),
-        // A required line about an argument has the argument's name.
-        _ if slot.name() == "required"
-            && slot.kind() == SlotKind::Condition
-            && slot.origins().iter().all(|origin| origin.list() == ListKind::Provider) =>
-        {
-            Some(Problem::NamesNothing)
+impl Problem {
+    fn of(slot: &Slot) -> Option<Self> {
+        if let SlotState::Open { party: Party::Provider, why } = slot.state() {
+            return Some(Problem::NotJudged(why.clone()));
         }
-        _ => None,
+        // A required line about an argument has the argument's name.
+        let names_nothing = slot.name() == "required"
+            && slot.kind() == SlotKind::Condition
+            && slot.origins().iter().all(|origin| origin.list() == ListKind::Provider);
+        names_nothing.then_some(Problem::NamesNothing)
     }
 }
 

@@ -282,8 +282,8 @@ impl Built {
     }
 
     /// The secrets of accepted arguments.
-    pub(crate) fn secrets(&self, canonical: &str) -> Vec<String> {
-        self.input.graph.secrets(canonical)
+    pub(crate) fn secrets(&self, canonical: &str, open: &[JsonPath]) -> Vec<String> {
+        self.input.graph.secrets(canonical, open)
     }
 
     /// Which of accepted arguments come from defaults.
@@ -307,8 +307,8 @@ impl Built {
         &self.checklist
     }
 
-    pub(crate) fn redact(&self, canonical: &str) -> String {
-        self.input.graph.redact(canonical)
+    pub(crate) fn redact(&self, canonical: &str, open: &[JsonPath]) -> String {
+        self.input.graph.redact(canonical, open)
     }
 
     /// Checks an output along its schema.
