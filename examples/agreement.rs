@@ -8,7 +8,6 @@
 //!
 //! What agrees with what, and what is made of it, is [`tool_runtime::agreement`]'s to say.
 
-use std::error::Error;
 use std::fs;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -68,21 +67,22 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<(Files,
 
 fn run(files: &Files, options: Options) -> Result<(), String> {
     let mut out = io::stdout().lock();
-    let mut report =
-        |file: &str, report: &mut dyn FnMut(&[u8], &mut io::StdoutLock<'_>) -> Result<(), Box<dyn Error>>| {
-            let read = fs::read(file).map_err(Into::into);
-            read.and_then(|bytes| report(&bytes, &mut out)).map_err(|error: Box<dyn Error>| format!("{file}: {error}"))
-        };
     if let Some(file) = &files.prompts {
-        report(file, &mut |bytes, out| agreement::run(bytes, options, out).map(drop))?;
+        let bytes = read(file)?;
+        agreement::run(&bytes, options, &mut out).map_err(|error| format!("{file}: {error}"))?;
     }
     if let Some(file) = &files.airline {
-        report(file, &mut |bytes, out| agreement::conversations(bytes, out).map(drop))?;
+        let bytes = read(file)?;
+        agreement::conversations(&bytes, &mut out).map_err(|error| format!("{file}: {error}"))?;
     }
     if files.batch {
         agreement::batch(options.seed, &mut out).map_err(|error| error.to_string())?;
     }
     out.flush().map_err(|error| error.to_string())
+}
+
+fn read(file: &str) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{file}: {error}"))
 }
 
 fn main() -> ExitCode {

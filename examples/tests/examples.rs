@@ -1,5 +1,7 @@
 //! The examples do what the README says of them.
 
+mod agreement;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -81,6 +81,14 @@ class Chat:
     def validate(self, messages):
         TypeAdapter(list[ChatCompletionMessageParam]).validate_python(messages)
 
+    def asked(self, call):
+        """What a call is answered by."""
+        return call["id"]
+
+    def answered(self, message):
+        """What an answer answers."""
+        return message["tool_call_id"]
+
     def pairing(self, messages):
         """Yields (calls, answers) of each turn: what was asked, and what stands directly behind it."""
         for index, message in enumerate(messages):
@@ -89,8 +97,8 @@ class Chat:
                 for answer in messages[index + 1:]:
                     if answer["role"] != "tool":
                         break
-                    behind.append(answer["tool_call_id"])
-                yield [call["id"] for call in message["tool_calls"]], behind
+                    behind.append(self.answered(answer))
+                yield [self.asked(call) for call in message["tool_calls"]], behind
 
     def texts(self, messages):
         return [message["content"] for message in messages if message["role"] == "tool"]
@@ -246,15 +254,12 @@ class Ollama(Chat):
     def validate(self, messages):
         TypeAdapter(list[ollama.Message]).validate_python(messages)
 
-    def pairing(self, messages):
-        for index, message in enumerate(messages):
-            if message.get("tool_calls"):
-                behind = []
-                for answer in messages[index + 1:]:
-                    if answer["role"] != "tool":
-                        break
-                    behind.append(answer["tool_name"])
-                yield [call["function"]["name"] for call in message["tool_calls"]], behind
+    def asked(self, call):
+        # It matches by order and name.
+        return call["function"]["name"]
+
+    def answered(self, message):
+        return message["tool_name"]
 
 
 PROVIDERS = [Chat, Responses, Messages, Gemini, Ollama]

@@ -7,6 +7,7 @@ with "refused", for a person to read.
 """
 
 import copy
+import hashlib
 import json
 import re
 import sys
@@ -197,15 +198,37 @@ WIDTHS = {"-9223372036854775808", "9223372036854775807", "18446744073709551615",
           "9.223372036854776e+18", "-9.223372036854776e+18", "1.8446744073709552e+19"}
 
 
+class OnTheWire:
+    """Values with the names of properties that a form has for those of the schema. A form that asks for every member
+    has null for those that may be left out."""
+
+    def __init__(self, full, form):
+        keys = {key for _, schema in schemas(form) for key in schema.get("properties", {})}
+        digests = {key[-8:]: key for key in keys if key[-9:-8] == "_"}
+        names = {name for _, schema in schemas(full) for name in schema.get("properties", {})} - keys
+        self.spelt = {name: digests.get(hashlib.sha256(name.encode()).hexdigest()[:8], name) for name in names}
+
+    def value(self, value, words=False):
+        """With `words`, the texts in lists are names as well."""
+        if isinstance(value, dict):
+            inner = {name: one for name, one in value.items() if one is not None}
+            return {self.spelt.get(name, name): self.value(one, words) for name, one in inner.items()}
+        if isinstance(value, list):
+            return [self.spelt.get(one, one) if words and isinstance(one, str) else self.value(one, words) for one in value]
+        return value
+
+
 def silent_losses(tool, sources):
     """Keywords of the full schema that are neither in the form nor on the list of losses."""
     full, form = tool["schema"], tool["parameters"]
     lost = {loss["keyword"] for loss in tool["losses"]}
     said = json.dumps([schema.get("description", "") for _, schema in schemas(form)], ensure_ascii=False)
     there = {}
+    plain, wire = OnTheWire(form, form), OnTheWire(full, form)
     for _, schema in schemas(form):
         for keyword, value in schema.items():
-            there.setdefault(keyword, []).append(value)
+            if keyword in ("default", "enum", "const") or keyword in KEYWORDS:
+                there.setdefault(keyword, []).append(plain.value(value))
     # Only what can be reached constrains anything.
     reached = reachable(full)
     for pointer, schema in schemas(full):
@@ -216,6 +239,8 @@ def silent_losses(tool, sources):
         if any(step in lost for step in ("oneOf", "anyOf", "allOf")) or re.search(r"/(not|if|then|else|contains|propertyNames|patternProperties)(/|$)", pointer):
             continue
         for keyword, value in schema.items():
+            if keyword in ("default", "enum", "const") or keyword in KEYWORDS:
+                value = wire.value(value, words=keyword in KEYWORDS)
             if keyword == "description" and isinstance(value, str) and value.strip():
                 # What refers to a definition may describe it in words of its own.
                 definition = len(steps) == 2 and steps[0] in ("$defs", "definitions")

@@ -152,6 +152,9 @@ fn writes(
     Ok(())
 }
 
+/// What each call, by its tool and canonical arguments, came to when it was made first.
+type First<'r> = BTreeMap<(&'r str, String), &'r str>;
+
 /// Of calls that were made twice in one state a probe says what they show. All conversations begin in the same state, and
 /// a write that isn't refused moves it.
 fn probes(
@@ -161,9 +164,8 @@ fn probes(
     figures: &mut AirlineFigures,
     out: &mut impl Write,
 ) -> Result<(), Box<dyn Error>> {
-    let begin = Epoch::begin();
-    let mut first_in_state: Vec<(Epoch, BTreeMap<(&str, String), &str>)> = vec![(begin.clone(), BTreeMap::new())];
-    let mut first_of_all: BTreeMap<(&str, String), &str> = BTreeMap::new();
+    let mut first_in_state = vec![(Epoch::begin(), First::new())];
+    let mut first_of_all = First::new();
     let mut faults = BTreeSet::new();
     for recorded in all {
         first_in_state.truncate(1);
@@ -203,7 +205,7 @@ fn probes(
             let earlier = *first_of_all.entry((tool, canonical)).or_insert(result);
             seen.different_in_other_states += usize::from(earlier != result);
             if airline.writes(tool) && !is_error(result) {
-                first_in_state.push((Epoch::begin(), BTreeMap::new()));
+                first_in_state.push((Epoch::begin(), First::new()));
             }
         }
     }

@@ -72,9 +72,9 @@ impl Cases {
         self.0.iter().map(|case| case.samples.len()).min().unwrap_or(0)
     }
 
-    /// Of all samples: how many there are, and how many are right.
-    pub(super) fn samples(&self) -> impl Iterator<Item = bool> {
-        self.0.iter().flat_map(|case| case.samples.iter().map(|(_, right)| *right))
+    /// Of all samples whether they are right, and whether they call nothing.
+    pub(super) fn samples(&self) -> impl Iterator<Item = (bool, bool)> {
+        self.0.iter().flat_map(|case| case.samples.iter().map(|(one, right)| (*right, one.plan().calls().is_empty())))
     }
 
     /// Rules over the first `n` of every draw.

@@ -130,7 +130,13 @@ pub fn run(bytes: &[u8], options: Options, out: &mut impl Write) -> Result<Figur
     }
     let Options { n, draws, seed } = options;
     let mut figures = Figures { draws: cases.draws(), ..Figures::default() };
-    cases.samples().for_each(|right| figures.single.count(right));
+    let mut nothing = Share::default();
+    for (right, calls_nothing) in cases.samples() {
+        figures.single.count(right);
+        if calls_nothing {
+            nothing.count(right);
+        }
+    }
     writeln!(
         out,
         "{} prompts with {} answers, {n} drawn at a time, {draws} draws a prompt (seed {seed}): {} draws",
@@ -138,7 +144,10 @@ pub fn run(bytes: &[u8], options: Options, out: &mut impl Write) -> Result<Figur
         figures.single.all,
         figures.draws,
     )?;
-    writeln!(out, "An answer is right if the file says so. A plain text counts as the plan to call nothing.")?;
+    writeln!(
+        out,
+        "An answer is right if the file says so. A plain text counts as the plan to call nothing: {nothing} are right."
+    )?;
 
     let plain = cases.judge(&AgreementGate::new(Bounds::seed()), n)?;
     agreement(&plain, n, &mut figures, out)?;

@@ -18,8 +18,6 @@ mod schema;
 mod tape;
 
 mod async_openai;
-#[cfg(feature = "random-model")]
-mod model;
 mod own;
 mod properties;
 mod schemas;

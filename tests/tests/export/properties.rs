@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tool_runtime::wire::export::{Fit, Provider, Strict};
 use tool_runtime::{HostTool, Registry, ToolCall};
 
+use crate::instance::instance;
 use crate::json::Tree;
 use crate::oracle::{has_exempt_number, validator};
 use crate::schema::{arguments, parameters};
@@ -59,6 +60,39 @@ pub(crate) fn there_and_back(tool: &HostTool, registry: &Registry, given: &str) 
     Ok(tried)
 }
 
+/// What is shown as the default of an argument is what a model would write for it: brought back, it is the host's.
+fn defaults_come_back(tool: &HostTool) -> Result<usize, TestCaseError> {
+    let full = parse(tool.schema().parameters());
+    let mut tried = 0;
+    for form in forms() {
+        let export = export(form, tool);
+        let Some(parameters) = export.tools()[0].parameters() else { continue };
+        for (name, property) in full["properties"].as_object().into_iter().flatten() {
+            let Some(default) = property.get("default") else { continue };
+            let given = json!({ name: default }).to_string();
+            let wire = export.to_wire(ToolCall::new("call", tool.name(), given.as_str()));
+            let written = parse(&wire.arguments().to_string_lossy());
+            // Strict forms have the same names, and add what may be left out.
+            let members = written.as_object().unwrap();
+            let (wire_name, written) = members.get_key_value(name).or_else(|| members.iter().next()).unwrap();
+            let shown = &parse(parameters)["properties"][wire_name];
+            let told = shown["description"].as_str().into_iter().flat_map(str::lines);
+            let mut told = told.filter_map(|line| line.strip_prefix("Default: ")?.strip_suffix('.'));
+            let told = told.find_map(|text| serde_json::from_str::<Value>(text).ok());
+            // What is long is told in part.
+            let Some(shown) = shown.get("default").or(told.as_ref()) else { continue };
+            prop_assert_eq!(shown, written, "{:?} of {}", form, full);
+            let call = ToolCall::new("call", wire.name(), json!({ wire_name: shown }).to_string());
+            let back = parse(&export.restore(call).arguments().to_string_lossy());
+            if form.1 == Strict::No {
+                prop_assert_eq!(&back, &parse(&given), "{:?} of {}", form, full);
+            }
+            tried += 1;
+        }
+    }
+    Ok(tried)
+}
+
 /// Both readers see the same numbers.
 fn exact(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|value| !has_exempt_number(&Tree::from(&value)))
@@ -98,6 +132,20 @@ proptest! {
             let given = arguments(&schema, &mut tape).text();
             there_and_back(&tool, &registry, &given)?;
         }
+    }
+
+    #[test]
+    fn defaults_are_what_a_model_writes(choices in tapes(400)) {
+        let mut tape = Tape::new(&choices);
+        let mut schema = parameters(&mut tape);
+        let root = schema.clone();
+        for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
+            let default = serde_json::from_str(&instance(&root, property, &mut tape, 3).text()).unwrap_or_default();
+            if let Some(property) = property.as_object_mut() {
+                property.insert("default".to_owned(), default);
+            }
+        }
+        defaults_come_back(&dynamic("tried", &schema.to_string()))?;
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sixty schemas of our own: types as authors write them, and what servers send.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::Value;
 use tool_runtime::{DynamicTool, HostTool, tool, tool_type};
@@ -107,6 +108,30 @@ struct Paged {
     page: u32,
 }
 
+/// A text by another name.
+#[tool_type]
+struct Wrapped(String);
+
+/// Has nothing in it.
+#[tool_type]
+struct Empty {}
+
+/// One of several forms, beside what all have.
+#[tool_type]
+struct Flattened {
+    #[serde(flatten)]
+    what: Internal,
+    page: u32,
+}
+
+/// Takes what isn't known yet.
+#[tool_type]
+struct Extended {
+    name: String,
+    #[serde(flatten)]
+    more: BTreeMap<String, i64>,
+}
+
 macro_rules! tools {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
@@ -159,6 +184,19 @@ tools! {
     takes_tree: Tree,
     takes_ping: Ping,
     takes_paged: Paged,
+    takes_i8: i8,
+    takes_usize: usize,
+    takes_i128: i128,
+    takes_bytes: Vec<u8>,
+    takes_duration: Duration,
+    takes_result: Result<u8, String>,
+    takes_json_map: BTreeMap<String, Value>,
+    takes_jsons: Vec<Value>,
+    takes_option_of_json: Option<Value>,
+    takes_wrapped: Wrapped,
+    takes_empty: Empty,
+    takes_flattened: Flattened,
+    takes_extended: Extended,
 }
 
 /// Takes nothing.
@@ -220,6 +258,19 @@ pub(crate) fn typed() -> Vec<HostTool> {
         TakesTreeTool::host(),
         TakesPingTool::host(),
         TakesPagedTool::host(),
+        TakesI8Tool::host(),
+        TakesUsizeTool::host(),
+        TakesI128Tool::host(),
+        TakesBytesTool::host(),
+        TakesDurationTool::host(),
+        TakesResultTool::host(),
+        TakesJsonMapTool::host(),
+        TakesJsonsTool::host(),
+        TakesOptionOfJsonTool::host(),
+        TakesWrappedTool::host(),
+        TakesEmptyTool::host(),
+        TakesFlattenedTool::host(),
+        TakesExtendedTool::host(),
         TakesNothingTool::host(),
         TakesLimitsTool::host(),
     ]
@@ -314,6 +365,26 @@ fn written() -> Vec<HostTool> {
         (
             "constants",
             r#"{"type":"object","properties":{"v":{"const":1},"w":{"const":"x"},"n":{"const":null}},"required":["v"]}"#,
+        ),
+        (
+            "formats",
+            r#"{"type":"object","properties":{"u":{"type":"integer","format":"uint"},"i":{"type":"integer","format":"int128"},"f":{"type":"number","format":"float"},"t":{"type":"string","format":"partial-time"},"ip":{"type":"string","format":"ip"},"e":{"type":"string","format":"email"}}}"#,
+        ),
+        (
+            "forms_that_overlap",
+            r#"{"type":"object","properties":{"r":{"oneOf":[{"type":"object","properties":{"Ok":{"type":"integer"}},"required":["Ok"]},{"type":"object","properties":{"Err":{"type":"string"}},"required":["Err"]}]}}}"#,
+        ),
+        (
+            "nothing_within",
+            r#"{"type":"object","properties":{"e":{"type":"object","properties":{},"additionalProperties":false}}}"#,
+        ),
+        (
+            "null_alone",
+            r#"{"type":"object","properties":{"n":{"type":"null"},"l":{"type":"array","items":{"type":"object","properties":{}}}}}"#,
+        ),
+        (
+            "keys_in_data",
+            r##"{"type":"object","properties":{"page":{"type":"object","properties":{"$top":{"type":"integer"},"größe":{"type":"object","properties":{"$top":{"type":"string"}}}},"default":{"$top":3,"größe":{"$top":"a"}},"examples":[{"$top":7}]},"one":{"type":"object","properties":{"$top":{"type":"integer"}},"enum":[{"$top":1},{"$top":2}]},"if":{"if":{"type":"object","required":["$top"]},"then":{"type":"object","properties":{"$top":{"const":1}}}},"by":{"$ref":"#/properties/page/properties/größe"}},"dependentRequired":{"page":["one"]}}"##,
         ),
         ("required_alone", r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}"#),
         (

@@ -7,6 +7,11 @@
 //!
 //! An accepted plan is a proposal like any other. Agreement is never permission.
 //!
+//! What it is worth was measured on single-turn function calling by 26 models, by arguments alone. Accept is worth having:
+//! 54 to 67 % of draws, 98 to 99 % of them right. Reject hardly fires (below 1 %), at 5 samples it can't
+//! ([`AgreementGate::warnings`]), and it means that no plan stands out: in most rejected draws one of the samples was right.
+//! Most wrong plans are deferred, so what becomes of those decides what the gate is worth. Nothing was measured on results.
+//!
 //! ```
 //! use tool_runtime::agreement::{
 //!     AgreementGate, AgreementWarning, Bounds, Epoch, JudgementKind, PlanTools, Sample, SampleSet,

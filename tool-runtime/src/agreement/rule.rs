@@ -6,7 +6,7 @@ use super::canonical::CanonicalForm;
 use super::declaration::{Determinism, PlanTool, PlanTools, Verified};
 use super::figures::Figures;
 use super::key::{Keyed, Signal};
-use super::ruling::{Judgement, Rejection, Ruling, RulingReason};
+use super::ruling::{Judgement, Ruling, RulingReason, resting_on};
 use super::sample::SampleSet;
 use super::warning::AgreementWarning;
 use crate::ledger::JudgementKind;
@@ -99,7 +99,7 @@ impl<E: Estimator> AgreementGate<E> {
         let proofs: Option<Vec<Verified>> = of_any.iter().map(|tool| proof(tool).cloned()).collect();
         let rejection = proofs.and_then(|proofs| {
             let mut proofs = proofs.into_iter();
-            Some(Rejection::new(proofs.next()?, proofs))
+            Some(resting_on(proofs.next()?, proofs))
         });
         let nothing_returned = of_plan.iter().all(|tool| tools.get(tool).is_some_and(|tool| tool.returns_nothing()));
         let results = if nothing_returned || !self.results_required {

@@ -29,14 +29,15 @@ pub enum Judgement {
 pub struct Rejection(Vec<Verified>);
 
 impl Rejection {
-    pub(super) fn new(first: Verified, rest: impl IntoIterator<Item = Verified>) -> Self {
-        Rejection(std::iter::once(first).chain(rest).collect())
-    }
-
     /// What was verified; never empty.
     pub fn verified(&self) -> &[Verified] {
         &self.0
     }
+}
+
+/// No method of its own, which the compiler would advise to whoever tries to build one.
+pub(super) fn resting_on(first: Verified, rest: impl IntoIterator<Item = Verified>) -> Rejection {
+    Rejection(std::iter::once(first).chain(rest).collect())
 }
 
 /// Why a ruling is what it is.

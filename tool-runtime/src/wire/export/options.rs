@@ -223,9 +223,15 @@ impl ExportOptions {
         json_schema: bool,
     ) -> Result<(Made, Normalised), Refusal> {
         let parameters = schema.parameters_json();
-        let mut normalised = normalise(parameters, dialect)?;
-        let mut inverse = Inverse::of(parameters, dialect)
+        let (mut inverse, spelt) = Inverse::of(parameters, dialect)
             .map_err(|Taken(key)| Refusal { pointer: String::new(), reason: Reason::KeyTaken { key } })?;
+        let by_host = |pointer: &mut String| *pointer = inverse.restore_pointer(pointer);
+        let mut normalised = normalise(&spelt, dialect).map_err(|mut refusal| {
+            by_host(&mut refusal.pointer);
+            refusal
+        })?;
+        normalised.losses.iter_mut().for_each(|loss| by_host(&mut loss.pointer));
+        normalised.closed.iter_mut().for_each(by_host);
         if let Some(sources) = &self.sources {
             normalised.require(&inverse.ask_for_sources(), sources.schema(), dialect)?;
         }

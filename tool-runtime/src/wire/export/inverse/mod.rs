@@ -4,9 +4,10 @@
 //! it may be absent, and which objects are open, whose keys are data and never renamed.
 
 mod build;
+mod spelling;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::dialect::Dialect;
 use super::sources;
@@ -14,6 +15,7 @@ use crate::call::Reported;
 use crate::schema::json::{Json, plain_object, unwrapped};
 use crate::schema::{JsonPath, Segment};
 use build::Builder;
+use spelling::{Spelling, respelt};
 use walk::Walk;
 
 /// How arguments of one tool are brought back.
@@ -86,12 +88,14 @@ pub(crate) struct Taken(pub(crate) String);
 const ROOT: usize = 0;
 
 impl Inverse {
+    /// The way back, and the schema by the names that a model writes: what is exported.
+    ///
     /// # Errors
     /// If two properties would have one name.
-    pub(crate) fn of(schema: &Json, dialect: &Dialect) -> Result<Self, Taken> {
+    pub(crate) fn of(schema: &Json, dialect: &Dialect) -> Result<(Self, Json), Taken> {
         let mut builder = Builder { document: schema, keys: dialect.keys, known: HashMap::new(), nodes: Vec::new() };
         builder.node(schema, "", 0);
-        let nodes = builder.nodes;
+        let Builder { known: places, nodes, .. } = builder;
         let members = || nodes.iter().flat_map(|node| &node.members);
         let renamed: HashMap<&str, &str> = members()
             .filter(|member| member.name != member.wire)
@@ -102,7 +106,23 @@ impl Inverse {
             return Err(Taken(member.name.clone()));
         }
         let renames = !renamed.is_empty();
-        Ok(Inverse { renames, nulls: dialect.all_required, nodes, sources: None })
+        let inverse = Inverse { renames, nulls: dialect.all_required, nodes, sources: None };
+        if !(inverse.renames || inverse.nulls) {
+            return Ok((inverse, schema.clone()));
+        }
+        let renamed = inverse.renamed().into_iter().collect();
+        let spelling = Spelling { inverse: &inverse, places: &places, renamed, walked: HashSet::new() };
+        let spelt = spelling.document(schema);
+        Ok((inverse, spelt))
+    }
+
+    /// A pointer into the schema by the names that a model writes → one into the host's.
+    pub(crate) fn restore_pointer(&self, pointer: &str) -> String {
+        if !self.renames {
+            return pointer.to_owned();
+        }
+        let renamed: HashMap<String, String> = self.renamed().into_iter().map(|(name, wire)| (wire, name)).collect();
+        respelt(pointer, |wire| renamed.get(wire).cloned())
     }
 
     /// The properties that have other names, each with its wire name.

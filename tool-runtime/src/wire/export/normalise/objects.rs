@@ -19,16 +19,15 @@ impl Engine<'_> {
         let mut properties = Vec::new();
         let mut needed = Vec::new();
         for (name, schema) in declared {
-            let wire = self.dialect.keys.map_or_else(|| name.into(), |rule| rule.spell(name)).into_owned();
             let mut made = self.node(schema, &step(&format!("{pointer}/properties"), name))?;
             let is_required = required.contains(&name.as_str());
             if self.dialect.all_required && !is_required {
                 made = self.nullable(made);
             }
             if is_required || self.dialect.all_required {
-                needed.push(Json::string(&wire));
+                needed.push(Json::string(name));
             }
-            properties.push((wire, made));
+            properties.push((name.clone(), made));
         }
         let further = self.further(said, base, declared.is_empty(), pointer)?;
         for name in required {
@@ -40,14 +39,16 @@ impl Engine<'_> {
                 self.lose(pointer, "required");
                 said.push(format!("Needs `{name}`."));
             } else {
-                needed.push(Json::string(self.dialect.keys.map_or_else(|| name.into(), |rule| rule.spell(name))));
+                needed.push(Json::string(name));
             }
         }
         if self.dialect.ordering && properties.len() > 1 {
             let order = properties.iter().map(|(name, _)| Json::string(name)).collect();
             out.set("propertyOrdering", Json::Array(order));
         }
-        if !properties.is_empty() || base.get("properties").is_some() || self.strict() {
+        // Where there is no word for closed objects, one that is empty has been refused.
+        let empty_too = self.dialect.further != Further::Unsaid || pointer.is_empty();
+        if !properties.is_empty() || (base.get("properties").is_some() && empty_too) || self.strict() {
             out.set("properties", Json::Object(properties));
         }
         if !needed.is_empty() || self.dialect.all_required {
@@ -58,22 +59,12 @@ impl Engine<'_> {
         }
         if let Some(value) = base.get("dependentRequired") {
             if self.dialect.keep.contains(&"dependentRequired") {
-                out.set("dependentRequired", self.spelt_dependents(value));
+                out.set("dependentRequired", value.clone());
             } else {
                 self.say(said, pointer, "dependentRequired", value);
             }
         }
         Ok(())
-    }
-
-    fn spelt_dependents(&self, value: &Json) -> Json {
-        let spell =
-            |name: &str| self.dialect.keys.map_or_else(|| name.to_owned(), |rule| rule.spell(name).into_owned());
-        let each = value.as_object().unwrap_or_default().iter().map(|(name, needed)| {
-            let needed = needed.as_array().unwrap_or_default().iter().filter_map(Json::as_str);
-            (spell(name), Json::Array(needed.map(|name| Json::String(spell(name))).collect()))
-        });
-        Json::Object(each.collect())
     }
 
     /// What is said of members that aren't declared.

@@ -1,9 +1,8 @@
 //! A schema without references, parts and unions: its types, and one keyword after the other.
 
-use super::super::Reason;
 use super::super::dialect::{Enums, Nulls};
 use super::super::merge::names;
-use super::super::names::Rule;
+use super::super::{Reason, words};
 use super::descriptions::describe;
 use super::keywords::{about, is_annotation, is_silent, is_width, type_of, values};
 use super::{Engine, Made, empty, push_new};
@@ -52,7 +51,6 @@ impl Engine<'_> {
             return self.split(&base, &types, takes_null, listed.as_deref(), pointer);
         }
         if let Some(values) = &listed {
-            base.remove("const");
             base.set("enum", Json::Array(values.clone()));
         }
         let made = self.one_plain(&base, &types, pointer)?;
@@ -87,7 +85,10 @@ impl Engine<'_> {
                 if values.is_empty() {
                     continue;
                 }
-                one.set("enum", Json::Array(values));
+                match base.get("const") {
+                    Some(value) => one.set("const", value.clone()),
+                    None => one.set("enum", Json::Array(values)),
+                }
             }
             push_new(&mut made, self.node(&one, pointer)?);
         }
@@ -140,8 +141,12 @@ impl Engine<'_> {
                         out.set(keyword, value.clone());
                     }
                 }
-                "enum" => self.closed_set(&mut out, &mut said, value, pointer),
-                "const" => self.closed_set(&mut out, &mut said, &Json::Array(vec![value.clone()]), pointer),
+                "enum" => {
+                    let keyword = if base.get("const").is_some() { "const" } else { "enum" };
+                    self.closed_set(&mut out, &mut said, value, (pointer, keyword));
+                }
+                // In the list.
+                "const" => {}
                 "properties"
                 | "required"
                 | "additionalProperties"
@@ -201,7 +206,7 @@ impl Engine<'_> {
         }
     }
 
-    fn closed_set(&mut self, out: &mut Json, said: &mut Vec<String>, value: &Json, pointer: &str) {
+    fn closed_set(&mut self, out: &mut Json, said: &mut Vec<String>, value: &Json, (pointer, keyword): (&str, &str)) {
         let values = value.as_array().unwrap_or_default();
         let taken = |value: &Json| match self.dialect.enums {
             Enums::Any => true,
@@ -209,20 +214,11 @@ impl Engine<'_> {
             Enums::StringsAndNumbers => matches!(value, Json::String(_) | Json::Number(_)),
             Enums::Strings => matches!(value, Json::String(_)),
         };
-        // Objects come back by their schema, and so under other names than they are listed with here.
-        let renamed = self.dialect.keys.is_some_and(|rule| values.iter().any(|value| has_illegal_key(value, rule)));
-        if !values.is_empty() && values.iter().all(taken) && !renamed {
+        if !values.is_empty() && values.iter().all(taken) {
             out.set("enum", value.clone());
         } else {
-            self.say(said, pointer, "enum", value);
+            said.push(words::of("enum", value));
+            self.lose(pointer, keyword);
         }
-    }
-}
-
-fn has_illegal_key(value: &Json, rule: Rule) -> bool {
-    match value {
-        Json::Object(members) => members.iter().any(|(key, inner)| !rule.is_legal(key) || has_illegal_key(inner, rule)),
-        Json::Array(elements) => elements.iter().any(|element| has_illegal_key(element, rule)),
-        _ => false,
     }
 }

@@ -98,3 +98,10 @@ fn b18_a_tool_without_arguments() {
         strict.to_json().contains(r#"{"type":"object","properties":{},"required":[],"additionalProperties":false}"#)
     );
 }
+
+#[test]
+fn an_object_without_members_has_no_empty_list_of_them_for_gemini() {
+    let nothing = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+    assert_eq!(property(&gemini::SCHEMA, nothing).unwrap(), (r#"{"type":"object"}"#.to_owned(), Vec::new()));
+    assert_eq!(shown(&gemini::JSON_SCHEMA, nothing), nothing);
+}

@@ -107,3 +107,77 @@ fn errors_speak_the_names_of_the_wire() {
     let plain = Export::new(Provider::OpenAiChat, [tool("list", r#"{"type":"object","properties":{}}"#)]);
     assert_eq!(plain.in_wire_words(&result), result);
 }
+
+#[test]
+fn whatever_is_shown_speaks_the_names_of_the_wire() {
+    let schema = r##"{"type":"object","properties":{
+            "page":{"type":"object","properties":{"$top":{"type":"integer"},"$skip":{"type":"integer"}},
+                "default":{"$top":3,"$other":1},"examples":[{"$top":7}],
+                "if":{"required":["$skip"]},"then":{"required":["$top","$other"]},
+                "not":{"properties":{"$top":{"const":13}}},"dependentRequired":{"$skip":["$top"]},
+                "propertyNames":{"enum":["$top","$skip","$other"]}},
+            "one":{"$ref":"#/$defs/Page","enum":[{"$top":1},{"$top":2,"deep":[{"$top":3}]}]},
+            "also":{"$ref":"#/properties/page/properties/%24top"},
+            "far":{"$ref":"#/components/Far"},
+            "any":{"type":"object","additionalProperties":{"type":"integer"},"default":{"$top":1}},
+            "$sort":{"const":{"$top":"asc"},"properties":{"$top":{"type":"string"}}}},
+        "anyOf":[{"required":["$sort"]},{"properties":{"mode":{"const":1}},"required":["page","mode"]}],
+        "$defs":{"Page":{"type":"object","properties":{"$top":{"type":"integer"},
+            "deep":{"type":"array","items":{"$ref":"#/$defs/Page"}}}}},
+        "components":{"Far":{"type":"object","properties":{"$top":{"type":"boolean"}},"default":{"$top":true}}}}"##;
+    let [top, skip, sort] = ["$top", "$skip", "$sort"].map(on_the_wire);
+    for provider in [Provider::Anthropic, Provider::Gemini] {
+        let export = Export::new(provider, [tool("list", schema)]);
+        let shown = export.tools()[0].parameters().unwrap();
+        let parsed = Json::parse(shown).unwrap();
+        // The keys of open objects are data, and stay.
+        assert_eq!(shown.matches("$top").count(), 1, "{provider}: {shown}");
+        assert!(shown.contains("{\"$top\":1}") || shown.contains("{\\\"$top\\\":1}"), "{shown}");
+        assert!(!shown.contains("$skip") && !shown.contains("$sort"), "{provider}: {shown}");
+        let described = |pointer: &str| parsed.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let page = described("/properties/page/description");
+        for said in [
+            format!(r#"if: {{"required":["{skip}"]}}."#),
+            format!(r#"then: {{"required":["{top}","$other"]}}."#),
+            format!(r#"Must not match {{"properties":{{"{top}":{{"const":13}}}}}}."#),
+            format!(r#"The names of its members match {{"enum":["{top}","{skip}","$other"]}}."#),
+        ] {
+            assert!(page.contains(&said), "{provider}: {page}");
+        }
+        assert!(described("/description").contains(&format!("Give one of these: `{sort}`; or")), "{shown}");
+        assert_eq!(shown.matches("{\"const\":13}").count() + shown.matches("\\\"const\\\":13").count(), 1);
+        if let Some(values) = parsed.pointer("/properties/one/enum") {
+            assert_eq!(values.to_string(), format!(r#"[{{"{top}":1}},{{"{top}":2,"deep":[{{"{top}":3}}]}}]"#));
+        }
+        // And what is lost is told by the host's.
+        if let Fit::Widened(losses) = export.tools()[0].fit() {
+            let full = Json::parse(schema).unwrap();
+            for loss in losses.iter().filter(|loss| !loss.pointer.contains("/required")) {
+                assert!(full.pointer(&loss.pointer).is_some(), "{provider}: {loss}");
+            }
+            assert!(losses.iter().any(|loss| loss.pointer == "/properties/page/not"), "{losses:?}");
+        }
+    }
+}
+
+#[test]
+fn places_in_a_schema_are_told_by_the_hosts_names() {
+    let schema = r##"{"type":"object","properties":{"$in":{"type":"object","properties":{"$of":{"type":"integer","minimum":1}},"required":["$of"],"additionalProperties":false},
+        "$open":{"type":"object","additionalProperties":{"type":"string"}}},"required":["$in","$open"],"additionalProperties":false}"##;
+    let export = Export::with(Provider::Anthropic).strict(Strict::Require).tools([tool("t", schema)]);
+    let Fit::Refused(refusal) = export.tools()[0].fit() else { panic!("{:?}", export.tools()[0].fit()) };
+    assert_eq!(refusal.pointer, "/properties/$open/additionalProperties");
+    let closed =
+        schema.replace(r#""additionalProperties":{"type":"string"}"#, r#""properties":{"$x":{"type":"string"}}"#);
+    let export = Export::with(Provider::Anthropic).strict(Strict::Require).tools([tool("t", &closed)]);
+    let Fit::Widened(losses) = export.tools()[0].fit() else { panic!("{:?}", export.tools()[0].fit()) };
+    assert_eq!(losses[0].pointer, "/properties/$in/properties/$of/minimum");
+    assert_eq!(export.tools()[0].closed(), ["/properties/$open"]);
+}
+
+/// A name as Anthropic and Gemini are shown it, which spell these alike.
+fn on_the_wire(name: &str) -> String {
+    let spelt = gemini::SCHEMA.keys.unwrap().spell(name).into_owned();
+    assert_eq!(anthropic::PLAIN.keys.unwrap().spell(name), spelt);
+    spelt
+}
