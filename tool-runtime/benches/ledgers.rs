@@ -64,6 +64,7 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
         std::future::ready(Lookup::Hit(Hit::new(at, value, Normalisation::Exact)))
     });
     let checklist = Checklist::builder().source(known).build(&registry)?;
+    let in_memory = Harness::new(registry.clone(), AllowAll).checklist(checklist.clone()).conversation("bench");
     let harness = Harness::new(registry, AllowAll).checklist(checklist).ledger(ledger.clone()).conversation("bench");
     let calls = |count: usize| (0..count).map(|place| ToolCall::new(format!("call_{place}"), "pay", ARGUMENTS));
     // What the ledger writes of a call is what the raw pair writes.
@@ -76,7 +77,7 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
     if bodies[0].matches(r#""state":"found""#).count() != 3 {
         return Err(format!("three slots are found: {}", bodies[0]).into());
     }
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut times: [Vec<Duration>; 5] = Default::default();
     for round in 0..ROUNDS {
         for step in 0..times.len() {
             // A different case comes first in each round.
@@ -97,16 +98,18 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
                     update.execute(&mut *kept).await?;
                 }
                 2 => drop(harness.run(calls(1)).await),
+                3 => drop(in_memory.run(calls(1)).await),
                 _ => drop(harness.run(calls(10)).await),
             }
             times[case].push(begun.elapsed());
         }
     }
-    let [raw, kept, one, ten] = times.each_mut().map(|times| median(times));
+    let [raw, kept, one, memory, ten] = times.each_mut().map(|times| median(times));
     let ten = ten / 10.0;
     println!("a raw pair takes {:.0} µs by a pool, {:.0} µs by a connection that is kept", raw * 1e6, kept * 1e6);
     println!("ratio sqlite = {:.2}", one / raw);
     println!("ratio sqlite10 = {:.2}", ten / raw);
+    println!("a recorded call takes {:.0} µs; with the in-memory ledger {:.0} µs", one * 1e6, memory * 1e6);
     println!("against the connection that is kept: {:.2}, {:.2}", one / kept, ten / kept);
     ledger.close().await;
     Ok(())
