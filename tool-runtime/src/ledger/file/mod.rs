@@ -39,6 +39,9 @@ use crate::gate::QuestionId;
 /// A line that was not written to its end, because the host stopped, was never acknowledged. Opening
 /// puts it aside into `<file>.torn`; reading reports it and changes nothing.
 ///
+/// Nothing is ever taken out of it, since the chain would not hold: to keep less, begin a new file, and keep the old
+/// one's head, or nothing of it.
+///
 /// The arguments of a call that waits, if some are secret, are kept sealed in `<file>.sealed/` until the
 /// call is over; that takes the feature `sealed`.
 pub struct FileLedger {

@@ -29,7 +29,8 @@ use crate::gate::QuestionId;
 /// Keeps entries in a SQLite or PostgreSQL database, one row a call.
 ///
 /// Several hosts may share one: what waits for an answer may be answered by one and gone on with by
-/// another, and whoever is first to claim it is the only one. Times are the database's.
+/// another, and whoever is first to claim it is the only one. Times are the database's; only until when a call waits is
+/// said by the host that lets it wait, and held against the database's clock.
 ///
 /// Every text has a code under the ledger's key (HMAC-SHA-256), so that a record that was forged or
 /// edited is refused. What no code can show is that a database was put back to an earlier state, or
