@@ -81,11 +81,10 @@ pub use call::{
     ToolOutputError, ToolResult, UnknownCode,
 };
 pub use checklist::{
-    Addressee, Answers, Ask, Came, CheckedCall, Checklist, ChecklistBuilder, ChecklistError, Condition, Consent,
-    Conversation, Hit, Kept, KeptError, Lexicon, ListKind, Location, Lookup, Memory, Normalisation, Observation,
-    Origin, Party, Pointer, PointerError, PresetError, Presets, Principle, Prior, ProcessMemory, Report, Shape, Slot,
-    SlotKind, SlotState, Source, SourceKind, SourceKindError, SourceSet, State, Tried, Unknown, look_up, look_up_all,
-    source_fn,
+    Answers, Ask, Came, CheckedCall, Checklist, ChecklistBuilder, ChecklistError, Condition, Consent, Conversation,
+    Hit, Kept, KeptError, Lexicon, ListKind, Location, Lookup, Memory, Normalisation, Observation, Origin, Party,
+    Pointer, PointerError, PresetError, Presets, Principle, Prior, ProcessMemory, Report, Shape, Slot, SlotKind,
+    SlotState, Source, SourceKind, SourceKindError, SourceSet, State, Tried, Unknown, look_up, look_up_all, source_fn,
 };
 #[cfg(feature = "cel")]
 pub use checklist::{
@@ -95,9 +94,9 @@ pub use document::FileFault;
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    Absent, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover, Decision, DenyAll,
-    FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet, Policies,
-    Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
+    Absent, Addressee, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover, Decision,
+    DenyAll, FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet,
+    Policies, Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
     TerminalApprover, Test, UnknownAnswer,
 };
 pub use harness::{Harness, Repeats, RepeatsError, Turn};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::condition::{Condition, Registered};
 #[cfg(feature = "cel")]
 use super::expression::{Expression, Scope};
-use super::file::{Addressee, How, Labelled, Line, Tested};
+use super::file::{How, Labelled, Line, Tested};
 use super::origin::Origin;
 use super::source::SourceKind;
 use crate::document::{At, Sited};
-use crate::gate::{parse_argument, written_argument};
+use crate::gate::{Addressee, parse_argument, written_argument};
 use crate::schema::{JsonPath, Segment, Step, text};
 use crate::tool::HostTool;
 
@@ -142,7 +142,7 @@ impl Line {
             (Some(test), ..) => Kind::Condition {
                 how: test.how,
                 test: self.test(test, tool, registered)?,
-                approver: self.approver.unwrap_or(Addressee::User),
+                approver: self.approver.clone().unwrap_or(Addressee::User),
             },
             (None, Some(steps), label) => Kind::Value(Box::new(self.value(&steps, label, tool, registered)?)),
             (None, None, Some(Labelled::Notice)) => Kind::Tell,

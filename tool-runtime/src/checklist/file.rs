@@ -3,6 +3,7 @@
 use super::origin::ListKind;
 use super::source::SourceKind;
 use crate::document::{At, Entry, Reader, Sited, Table, Value};
+use crate::gate::Addressee;
 use crate::schema::text;
 
 /// A list that was read, and not yet held against any tool.
@@ -95,26 +96,6 @@ pub(crate) enum Labelled {
     Required,
     Confirm,
     Notice,
-}
-
-/// Who is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Addressee {
-    /// The user, who knows what is wanted.
-    User,
-    /// Whoever decides what may run.
-    Approver,
-}
-
-impl Addressee {
-    /// The stable word: `user` or `approver`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Addressee::User => "user",
-            Addressee::Approver => "approver",
-        }
-    }
 }
 
 /// What a condition is checked against.
@@ -274,7 +255,6 @@ impl Reader {
             [("required", Labelled::Required), ("confirm", Labelled::Confirm), ("notice", Labelled::Notice)];
         const HOWS: [(&str, How); 3] =
             [("holds", How::Holds), ("prohibits", How::Prohibits), ("approve_if", How::Approve)];
-        const ADDRESSEES: [(&str, Addressee); 2] = [("user", Addressee::User), ("approver", Addressee::Approver)];
         let mut then = None;
         for entry in self.entries(table, &OF_A_LINE) {
             match entry.key {
@@ -289,7 +269,7 @@ impl Reader {
                 "ask" => line.ask = self.words(&entry),
                 "authored" => line.authored = self.flag(&entry).unwrap_or_default(),
                 "derive" => line.derive = self.text(&entry),
-                "approver" => line.approver = self.word(&entry, &ADDRESSEES),
+                "approver" => line.approver = self.addressee(&entry),
                 "origin" => line.origin = self.words(&entry).unwrap_or_default(),
                 "list" => line.list = self.word(&entry, &ListKind::ALL).unwrap_or(whose.list),
                 "then" => then = self.word(&entry, &HOWS).map(|how| (how, entry.key_at)),
@@ -344,6 +324,18 @@ impl Reader {
         if line.label == Some(Labelled::Notice) && line.argument.is_some() && line.words.is_none() {
             self.fault(line.at, "a notice needs a `text`");
         }
+    }
+
+    fn addressee(&mut self, entry: &Entry<'_>) -> Option<Addressee> {
+        let Sited { value, at } = self.text(entry)?;
+        let read = Addressee::from_word(&value);
+        if read.is_none() {
+            let shown = text::shown(&value, 64);
+            let known = [("user", ()), ("approver", ())];
+            let meant = crate::document::meant(&value, &known);
+            self.fault(at, format!("unknown approver \"{shown}\"; {meant}; somebody by name is \"@name\""));
+        }
+        read
     }
 
     fn sources(&mut self, entry: &Entry<'_>) -> Vec<SourceKind> {

@@ -2,13 +2,13 @@
 
 use super::ask::Ask;
 use super::examine::{Around, Examined, Filled, Findings};
-use super::file::Addressee;
 use super::location::Pointer;
 use super::look_up::look_up_all;
 use super::shape::Shape;
 use super::slot::{Party, SlotKind, SlotState, Unknown};
 use super::source::{Lookup, SourceKind, SourceSet};
 use crate::call::Reported;
+use crate::gate::Addressee;
 use crate::schema::json::Json;
 use crate::schema::text;
 

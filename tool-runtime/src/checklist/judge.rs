@@ -8,10 +8,11 @@ use super::condition::State;
 use super::examine::{Around, Examined, Findings, party_of};
 #[cfg(feature = "cel")]
 use super::expression::{Expression, Facts, Truth};
-use super::file::{Addressee, How};
+use super::file::How;
 use super::look_up::all;
 use super::slot::{Party, SlotState, Unknown};
 use crate::BoxFuture;
+use crate::gate::Addressee;
 #[cfg(feature = "cel")]
 use crate::schema::json::Json;
 use crate::tool::{CatchPanic, caught};
@@ -45,10 +46,10 @@ pub(super) async fn conditions(
     observed: &Observed,
     findings: &mut Findings,
 ) {
-    let judged: Vec<(&Applied, How, &Test, Addressee)> = lines
+    let judged: Vec<(&Applied, How, &Test, &Addressee)> = lines
         .iter()
         .filter_map(|line| match &line.kind {
-            Kind::Condition { how, test, approver } => Some((line, *how, test, *approver)),
+            Kind::Condition { how, test, approver } => Some((line, *how, test, approver)),
             _ => None,
         })
         .collect();
@@ -91,7 +92,7 @@ fn panicked() -> Judged {
 
 fn settle(
     call: &Examined<'_>,
-    (line, how, approver): (&Applied, How, Addressee),
+    (line, how, approver): (&Applied, How, &Addressee),
     (truth, facts): (Judged, Kept),
     state_failed: bool,
     findings: &mut Findings,
@@ -107,7 +108,7 @@ fn settle(
         }
         (How::Approve, Ok(true)) => {
             let slot = findings.judged(line, SlotState::Unconfirmed, facts);
-            findings.has_to_agree(format!("{} ({})", words(), line.origin), approver, slot);
+            findings.has_to_agree(format!("{} ({})", words(), line.origin), approver.clone(), slot);
         }
         (_, Err(why)) => {
             let party = if state_failed { Party::Host } else { party_of(&line.origin) };

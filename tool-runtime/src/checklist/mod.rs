@@ -34,7 +34,7 @@ pub use conversation::{Conversation, Observation};
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
 };
-pub use file::{Addressee, Principle};
+pub use file::Principle;
 pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
 pub(crate) use leaves::put;
 pub use list::{Checklist, ChecklistBuilder, ChecklistError};

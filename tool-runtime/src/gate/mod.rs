@@ -1,5 +1,6 @@
 //! Who says whether a call may run: policies, guards, and people who are asked.
 
+mod addressee;
 mod approver;
 mod approvers;
 mod blank;
@@ -9,6 +10,7 @@ mod policy;
 mod question;
 mod rules;
 
+pub use addressee::Addressee;
 pub use approver::{Answer, Approver, UnknownAnswer};
 pub use approvers::{AnswerError, ChannelApprover, FirstOf, NeverAsk, PendingSet, Signed, Signer, TerminalApprover};
 pub use blank::{Blank, FillError};

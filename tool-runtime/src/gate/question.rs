@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
+use super::addressee::Addressee;
 use super::blank::{Blank, FillError, Sheet};
 use crate::call::{CallId, unique};
 use crate::schema::json::Json;
@@ -65,6 +66,8 @@ impl Serialize for QuestionId {
 pub struct Question {
     /// Fresh for each question. The ledger's two entries about it have it too.
     pub id: QuestionId,
+    /// Who is asked.
+    pub to: Addressee,
     /// The call.
     pub call_id: CallId,
     /// The tool.
@@ -96,6 +99,7 @@ impl Question {
         let (tool, arguments) = (tool.into(), arguments.into());
         Question {
             id: QuestionId::fresh(),
+            to: Addressee::Approver,
             call_id: call_id.into(),
             defaults: Vec::new(),
             card: None,
@@ -111,9 +115,9 @@ impl Question {
 
 impl Serialize for Question {
     /// With digests as hexadecimal digits and defaults as JSON Pointers; parts that aren't given are
-    /// absent.
+    /// absent, and so is `to` where it is the approver.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Question", 10)?;
+        let mut fields = serializer.serialize_struct("Question", 11)?;
         self.serialize_into(&mut fields, "id")?;
         fields.end()
     }
@@ -123,6 +127,10 @@ impl Question {
     /// Writes its parts into an object that has others too.
     pub(crate) fn serialize_into<S: SerializeStruct>(&self, fields: &mut S, id: &'static str) -> Result<(), S::Error> {
         fields.serialize_field(id, &self.id)?;
+        match &self.to {
+            Addressee::Approver => fields.skip_field("to")?,
+            to => fields.serialize_field("to", to)?,
+        }
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("definition", &self.definition.to_string())?;
@@ -152,9 +160,13 @@ impl Question {
 }
 
 /// All that one person is asked about one turn. Never without a question.
+///
+/// If several people have to be heard, each gets a set of their own, at the same time.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct QuestionSet {
+    /// Who is asked. The approver is asked in the user's place unless the host says who that is.
+    pub to: Addressee,
     /// One a call that waits for a go-ahead.
     pub questions: Vec<Question>,
     /// What the person has to be told: the `[notice]` lines of the tools that are asked about, each
@@ -175,11 +187,17 @@ impl QuestionSet {
     /// ```
     pub fn new(questions: impl IntoIterator<Item = Question>) -> Self {
         let questions = questions.into_iter().collect();
-        QuestionSet::with(CancellationToken::new(), Sheet::default(), questions, Vec::new())
+        QuestionSet::with(CancellationToken::new(), Sheet::default(), Addressee::Approver, questions, Vec::new())
     }
 
-    pub(crate) fn with(token: CancellationToken, sheet: Sheet, questions: Vec<Question>, notices: Vec<String>) -> Self {
-        QuestionSet { questions, notices, sheet, token }
+    pub(crate) fn with(
+        token: CancellationToken,
+        sheet: Sheet,
+        to: Addressee,
+        questions: Vec<Question>,
+        notices: Vec<String>,
+    ) -> Self {
+        QuestionSet { to, questions, notices, sheet, token }
     }
 
     /// Some of its questions, with the same sheet.
@@ -254,7 +272,7 @@ impl QuestionSet {
 impl PartialEq for QuestionSet {
     /// Do they ask the same? Who waits for it is another matter.
     fn eq(&self, other: &Self) -> bool {
-        self.questions == other.questions && self.notices == other.notices
+        self.to == other.to && self.questions == other.questions && self.notices == other.notices
     }
 }
 
@@ -262,7 +280,11 @@ impl Eq for QuestionSet {}
 
 impl Serialize for QuestionSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("QuestionSet", 2)?;
+        let mut fields = serializer.serialize_struct("QuestionSet", 3)?;
+        match &self.to {
+            Addressee::Approver => fields.skip_field("to")?,
+            to => fields.serialize_field("to", to)?,
+        }
         fields.serialize_field("questions", &self.questions)?;
         match self.notices.is_empty() {
             true => fields.skip_field("notices")?,

@@ -140,6 +140,12 @@ impl Parts {
         if let Some(approver) = self.approver.as_deref() {
             asking = asking.approver(approver);
         }
+        if let Some(user) = self.user.as_deref() {
+            asking = asking.user(user);
+        }
+        for (name, approver) in &self.people {
+            asking = asking.person(name, &**approver);
+        }
         if let Some(token) = token {
             asking = asking.token(token);
         }

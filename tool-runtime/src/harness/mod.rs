@@ -6,6 +6,7 @@ mod resume;
 mod sub_calls;
 mod turn;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ struct Parts {
     policy: Arc<dyn Policy>,
     guards: Vec<Arc<dyn Guard>>,
     approver: Option<Arc<dyn Approver>>,
+    user: Option<Arc<dyn Approver>>,
+    people: BTreeMap<Arc<str>, Arc<dyn Approver>>,
     grants: Grants,
     ledger: Arc<dyn Ledger>,
     checklist: Checklist,
@@ -72,6 +75,8 @@ impl Harness {
             policy: Arc::new(policy),
             guards: Vec::new(),
             approver: None,
+            user: None,
+            people: BTreeMap::new(),
             grants: Grants::new(),
             execution: Execution::new().ledger(Arc::clone(&ledger)),
             ledger,
@@ -107,10 +112,26 @@ impl Harness {
         self
     }
 
-    /// Sets who is asked.
+    /// Sets who is asked: what policies ask, and what falls to the user, unless there is a [`user`](Self::user).
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.parts().approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets by whom the user is asked, where that is somebody else than the approver: blanks, confirmations and notices
+    /// are the user's then, and nobody else's yes is one to them. What policies ask stays the approver's.
+    #[must_use]
+    pub fn user(mut self, user: impl Approver + 'static) -> Self {
+        self.parts().user = Some(Arc::new(user));
+        self
+    }
+
+    /// Sets by whom somebody is asked whom lines of the checklist name (`approver = "@name"`). Without one, what that
+    /// person has to agree to doesn't run.
+    #[must_use]
+    pub fn person(mut self, name: impl Into<Arc<str>>, approver: impl Approver + 'static) -> Self {
+        self.parts().people.insert(name.into(), Arc::new(approver));
         self
     }
 

@@ -105,6 +105,6 @@ impl Parts {
         if revoked {
             return Ok(Asked::Decided(decided.revoked(claimed)));
         }
-        Ok(Asked::Decided(decided.answered(claimed, &key, &self.grants, SystemTime::now())))
+        Ok(Asked::Decided(decided.answered(claimed, &key, &self.grants, SystemTime::now(), self.user.is_some())))
     }
 }

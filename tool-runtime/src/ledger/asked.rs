@@ -53,7 +53,7 @@ impl AskedRecord {
 impl Serialize for AskedRecord {
     /// As a [`Question`] is, in one object with what an entry has.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("AskedRecord", 14)?;
+        let mut fields = serializer.serialize_struct("AskedRecord", 15)?;
         fields.serialize_field("entry", "asked")?;
         self.question.serialize_into(&mut fields, "question")?;
         self.place.serialize_into(&mut fields)?;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +9,7 @@ use super::asked::{AnsweredRecord, AskedRecord};
 use super::repair::Repaired;
 use crate::call::{CallId, CaseId, Code, Content, Place, Word};
 use crate::checklist::Slot;
-use crate::gate::QuestionId;
+use crate::gate::{Addressee, QuestionId};
 use crate::schema::{Digest, json};
 use crate::tool::{Card, CardData};
 
@@ -161,6 +162,8 @@ pub(crate) struct VerdictParts {
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
     pub(crate) question: Option<QuestionId>,
+    /// Who has agreed, in which question.
+    pub(crate) approvals: Vec<(Addressee, QuestionId)>,
     /// The question to which a yes for the session spared one about this call.
     pub(crate) grant: Option<QuestionId>,
     /// Which checklist it was held against.
@@ -237,6 +240,11 @@ impl Verdict {
         self.0.question.as_ref()
     }
 
+    /// Who has agreed to it, each in which question.
+    pub fn approvals(&self) -> impl ExactSizeIterator<Item = (&Addressee, &QuestionId)> {
+        self.0.approvals.iter().map(|(by, question)| (by, question))
+    }
+
     /// The earlier question whose answer, a yes for the session, spared a question about this call.
     pub fn grant(&self) -> Option<&QuestionId> {
         self.0.grant.as_ref()
@@ -257,7 +265,7 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 17)?;
+        let mut fields = serializer.serialize_struct("Verdict", 18)?;
         fields.serialize_field("entry", "verdict")?;
         parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
@@ -274,6 +282,14 @@ impl Serialize for Verdict {
         match &parts.question {
             Some(question) => fields.serialize_field("question", question)?,
             None => fields.skip_field("question")?,
+        }
+        match parts.approvals.is_empty() {
+            true => fields.skip_field("approvals")?,
+            false => {
+                let approvals: BTreeMap<String, &QuestionId> =
+                    parts.approvals.iter().map(|(by, question)| (by.to_string(), question)).collect();
+                fields.serialize_field("approvals", &approvals)?;
+            }
         }
         match &parts.grant {
             Some(grant) => fields.serialize_field("grant", grant)?,

@@ -6,7 +6,7 @@ use super::binding::Binding;
 use super::record::from_micros;
 use crate::call::{Block, CallId, CaseId, Code, Content};
 use crate::checklist::Slot;
-use crate::gate::{Answer, QuestionId, Signer};
+use crate::gate::{Addressee, Answer, QuestionId, Signer};
 use crate::schema::Digest;
 use crate::schema::json::Json;
 
@@ -220,6 +220,18 @@ impl Stored {
     pub fn slots(&self) -> Vec<Slot> {
         let slots = self.0.json.get("slots").and_then(Json::as_array).unwrap_or_default();
         slots.iter().filter_map(Slot::read).collect()
+    }
+
+    /// Of a verdict: who has agreed, each in which question.
+    pub fn approvals(&self) -> Vec<(Addressee, QuestionId)> {
+        let approvals = self.0.json.get("approvals").and_then(Json::as_object).unwrap_or_default();
+        let read = |(by, question): &(String, Json)| Some((Addressee::from_word(by)?, question.as_str()?.into()));
+        approvals.iter().filter_map(read).collect()
+    }
+
+    /// Of a question: who is asked.
+    pub fn addressee(&self) -> Addressee {
+        self.word("to").and_then(Addressee::from_word).unwrap_or(Addressee::Approver)
     }
 
     /// Of a verdict: the earlier question whose answer spared one about this call.

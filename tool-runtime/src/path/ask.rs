@@ -1,29 +1,29 @@
-//! One question for all calls of a turn.
+//! One set of questions for everybody who has to be heard about the calls of a turn.
+
+mod asking;
+mod heard;
+mod round;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
+pub use self::asking::Asking;
+pub(super) use self::heard::Said;
+use self::round::{Wanted, round};
 use super::Ending;
 use super::accept::as_given;
 use super::decide::Decided;
-use super::inquiry::{Inquiry, refused_before};
+use super::inquiry::refused_before;
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
 use crate::checklist::examine::Filled;
-use crate::checklist::{Checklist, Unknown, put};
+use crate::checklist::{Unknown, put};
 use crate::execute::until;
-use crate::gate::{
-    Answer, Approver, Blank, Grants, Guard, Policy, Question, QuestionId, QuestionSet, Sheet, Takes, Written, judge,
-    what_runs,
-};
-use crate::ledger::{AskedRecord, Ledger};
+use crate::gate::{Addressee, Blank, Question, QuestionId, Takes, Written, judge, what_runs};
 use crate::ledger::{Binding, Bound, LedgerKey};
 use crate::schema::json::Json;
 use crate::schema::{JsonPath, Segment, Step};
-use crate::tool::{Access, CatchPanic, LabelKind, caught};
+use crate::tool::{Access, CatchPanic, caught};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
 /// ended for now.
@@ -70,94 +70,26 @@ impl Asked {
     }
 }
 
-/// What asking needs: who judges, where questions are recorded, and, if there is somebody, who is
-/// asked.
-#[derive(Clone)]
-pub struct Asking<'a> {
-    policy: &'a dyn Policy,
-    guards: &'a [Arc<dyn Guard>],
-    ledger: Arc<dyn Ledger>,
-    approver: Option<&'a dyn Approver>,
-    checklist: Option<&'a Checklist>,
-    grants: Grants,
-    token: Option<&'a CancellationToken>,
-}
-
-impl<'a> Asking<'a> {
-    /// Nobody is asked yet, and nothing is granted. What is approved is judged again by `policy` and
-    /// `guards`. The ledger is shared, since the end of a question is recorded also if nobody waits for
-    /// it any more.
-    pub fn new(policy: &'a dyn Policy, guards: &'a [Arc<dyn Guard>], ledger: Arc<dyn Ledger>) -> Self {
-        Asking { policy, guards, ledger, approver: None, checklist: None, grants: Grants::new(), token: None }
-    }
-
-    /// Sets who is asked.
-    #[must_use]
-    pub fn approver(mut self, approver: &'a dyn Approver) -> Self {
-        self.approver = Some(approver);
-        self
-    }
-
-    /// Sets the checklist that the calls were checked by: what it asks for is looked up again once there are answers.
-    #[must_use]
-    pub fn checklist(mut self, checklist: &'a Checklist) -> Self {
-        self.checklist = Some(checklist);
-        self
-    }
-
-    /// Sets what was granted for the session, and where further grants go.
-    #[must_use]
-    pub fn grants(mut self, grants: &Grants) -> Self {
-        self.grants = grants.clone();
-        self
-    }
-
-    /// Sets what withdraws the questions. Once it is cancelled nobody waits for an answer, and none
-    /// counts.
-    #[must_use]
-    pub fn token(mut self, token: &'a CancellationToken) -> Self {
-        self.token = Some(token);
-        self
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.token.is_some_and(CancellationToken::is_cancelled)
-    }
-
-    fn comes_to(&self, answer: Answer) -> Approval {
-        match answer {
-            Answer::Yes => Approval::Given(None),
-            Answer::YesForSession(scope) => Approval::Given(Some(scope)),
-            Answer::No => Approval::Refused,
-            Answer::Later => Approval::Pending,
-            Answer::Unavailable if self.approver.is_none() => Approval::NotAsked,
-            Answer::Unavailable => Approval::Unavailable,
-            Answer::Expired => Approval::Expired,
-            Answer::Forbidden => Approval::Forbidden,
-        }
-    }
-
-    /// Takes up what was answered: writes in what was filled in, and judges again what was approved. `true` if that
-    /// brought up a reason to ask which nobody has seen.
-    async fn take_up(&self, call: &mut Decided, filled: Vec<Written>) -> bool {
+impl Asking<'_> {
+    /// Takes up what was said about a call: writes in what was filled in, and judges again what was approved.
+    async fn take_up(&self, call: &mut Decided, filled: Vec<Written>) {
         let state = &mut call.0;
-        let Approval::Given(scope) = state.approval else { return false };
-        let revised = self.fill_in(state, filled);
+        state.put_together();
+        if !matches!(state.approval, Approval::Given(_)) {
+            return;
+        }
+        let by: Vec<QuestionId> = filled.iter().map(|written| written.question.clone()).collect();
+        if self.fill_in(state, filled) {
+            let revision = state.revision;
+            // What they gave they have agreed to.
+            let gave = state.said.iter_mut().filter(|said| by.contains(&said.question));
+            gave.for_each(|said| said.good_for = revision);
+        }
         // The world may have changed while a person thought.
         if let Some(checklist) = self.checklist {
             state.examine(checklist).await;
         }
         state.ruling = judge(self.policy, self.guards, &state.facts());
-        if revised && call.waits() && reasons(&call.0).iter().any(|reason| !call.0.was_shown(reason)) {
-            call.0.approval = Approval::NotAsked;
-            return true;
-        }
-        let state = &call.0;
-        // What is denied now is not granted for later.
-        if let (Some(scope), Some(question), true) = (scope, state.question.clone(), state.ruling.denied.is_empty()) {
-            self.grants.add(state.tool(), state.canonical(), scope, question);
-        }
-        false
     }
 
     /// Writes what persons gave into the call. `true` if that made a revision.
@@ -186,8 +118,8 @@ impl<'a> Asking<'a> {
         true
     }
 
-    /// Tells the user what calls that run unasked have to say first. It costs no answer; if nobody can be told, the
-    /// record says so.
+    /// Tells the user what calls that are about to run have to say first, and nobody has said yet. It costs no answer; if
+    /// nobody can be told, the record says so.
     async fn tell_notices(&self, calls: &mut [Decided]) {
         let mut notices: Vec<String> = Vec::new();
         for notice in calls.iter().filter(|call| call.has_to_tell()).flat_map(|call| call.0.notices()) {
@@ -195,13 +127,15 @@ impl<'a> Asking<'a> {
                 notices.push(notice.clone());
             }
         }
-        let Some(approver) = self.approver.filter(|_| !notices.is_empty()) else { return };
-        let told = match caught(|| approver.tell(notices)) {
-            Ok(telling) => until(self.token, CatchPanic::new(telling)).await,
-            Err(_) => None,
+        let Some(user) = self.whom(&Addressee::User).filter(|_| !notices.is_empty()) else { return };
+        let told = match caught(|| user.tell(notices)) {
+            Ok(telling) => until(self.token, CatchPanic::new(telling)).await.unwrap_or(Ok(false)),
+            Err(panic) => Err(panic),
         };
-        if let Some(Ok(true)) = told {
-            calls.iter_mut().filter(|call| call.has_to_tell()).for_each(|call| call.0.is_told());
+        match told {
+            Ok(true) => calls.iter_mut().filter(|call| call.has_to_tell()).for_each(|call| call.0.is_told()),
+            Ok(false) => {}
+            Err(panic) => tracing::error!(target: "tool_runtime", panic, "a notice could not be shown"),
         }
     }
 
@@ -214,39 +148,41 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The answers to a set, as far as there are any. Without a question or an approver, and once
-    /// it is withdrawn, there are none.
-    async fn answers(&self, sheet: &Sheet, questions: Vec<Question>, notices: Vec<String>) -> Vec<Answer> {
-        let Some(approver) = self.approver.filter(|_| !questions.is_empty() && !self.is_cancelled()) else {
-            return Vec::new();
-        };
-        let token = self.token.map_or_else(CancellationToken::new, CancellationToken::child_token);
-        // Whoever still shows a question can tell when nobody waits for it.
-        let _over = token.clone().drop_guard();
-        let set = QuestionSet::with(token, sheet.clone(), questions, notices);
-        let answered = match caught(|| approver.ask(set)) {
-            Ok(answering) => until(self.token, CatchPanic::new(answering)).await.unwrap_or_else(|| Ok(Vec::new())),
-            Err(panic) => Err(panic),
-        };
-        answered.unwrap_or_else(|panic| {
-            tracing::error!(target: "tool_runtime", panic, "the approver panicked; nothing was approved");
-            Vec::new()
-        })
+    /// What is asked about the calls next, in their order. Whoever fills in blanks comes first, so that everybody else is
+    /// asked about all calls at once, with all their values.
+    fn wanted(&self, calls: &[Decided], unrecorded: &HashMap<usize, String>) -> Vec<Wanted> {
+        let open = calls.iter().enumerate().filter(|(place, call)| call.waits() && !unrecorded.contains_key(place));
+        let mut wanted: Vec<Wanted> = open
+            .flat_map(|(place, call)| {
+                call.0.asked_of().into_iter().map(move |(to, reasons)| Wanted { place, to, reasons })
+            })
+            .collect();
+        if let Some(first) = wanted.iter().find(|wanted| !calls[wanted.place].0.unknowns().is_empty()) {
+            let to = first.to.clone();
+            wanted.retain(|wanted| wanted.to == to);
+        }
+        wanted
+    }
+
+    /// What was agreed to for the session. What is denied by now is not.
+    fn grant(&self, state: &State) {
+        if let (Approval::Given(_), Some((scope, question)), true) =
+            (state.approval, state.granted(), state.ruling.denied.is_empty())
+        {
+            self.grants.add(state.tool(), state.canonical(), scope, question.clone());
+        }
     }
 }
 
-impl fmt::Debug for Asking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking").field("grants", &self.grants).finish_non_exhaustive()
-    }
-}
+/// How many rounds of questions there are at most. Nearly always it is one; a second asks others about what was filled in
+/// by the first, and further ones are only ever made of reasons that came up because of what was filled in.
+const MOST_ROUNDS: usize = 4;
 
-/// How often at most people are asked about the calls of one turn. A second set is only ever made of reasons that came up
-/// because of what was filled in.
-const MOST_SETS: usize = 3;
-
-/// Asks about all calls of a turn that wait for a go-ahead or for a value, in one set; the others pass, and so do
-/// those that were granted for the session.
+/// Asks about all calls of a turn that wait for a go-ahead or for a value: everybody who has to be heard, each in one set
+/// and all at the same time. The others pass, and so do those that were granted for the session.
+///
+/// Blanks come first: who doesn't fill them in is asked once all values are there. A no of one is a no; what others are
+/// still being asked about that call alone is withdrawn.
 ///
 /// Each question is in the ledger before anybody is asked, and its end after that. Whatever was
 /// approved is judged again: the world may have changed while a person thought. What is denied then
@@ -271,97 +207,31 @@ pub(crate) async fn ask_and_tell(
     // What the ledger said to those that it didn't take.
     let mut unrecorded = HashMap::new();
     let key = LedgerKey::of(&*asking.ledger);
-    for call in calls.iter_mut().filter(|call| call.waits()) {
-        refused_before(&mut call.0, &*asking.ledger, &key).await;
-    }
-    asking.tell_notices(&mut calls).await;
-    let mut waiting: Vec<usize> = (0..calls.len()).filter(|&place| calls[place].waits()).collect();
-    for _ in 0..MOST_SETS {
-        let mut again = Vec::new();
-        for (place, filled) in one_set(&mut calls, waiting, &asking, &key, &mut unrecorded, tell).await {
-            if asking.take_up(&mut calls[place], filled).await {
-                again.push(place);
-            }
+    for call in &mut calls {
+        call.0.user_apart = asking.user.is_some();
+        if call.waits() {
+            refused_before(&mut call.0, &*asking.ledger, &key).await;
         }
-        waiting = again;
-        if waiting.is_empty() || asking.is_cancelled() {
+    }
+    for _ in 0..MOST_ROUNDS {
+        let wanted = asking.wanted(&calls, &unrecorded);
+        if wanted.is_empty() {
+            break;
+        }
+        for (place, filled) in round(&mut calls, wanted, &asking, &key, &mut unrecorded, tell).await {
+            asking.take_up(&mut calls[place], filled).await;
+        }
+        if asking.is_cancelled() {
             break;
         }
     }
+    calls.iter().for_each(|call| asking.grant(&call.0));
+    asking.tell_notices(&mut calls).await;
     let ends = |(place, call): (usize, Decided)| match unrecorded.remove(&place) {
         Some(detail) => Asked::Ended(not_recorded(call.0, detail)),
         None => asking.ends(call),
     };
     calls.into_iter().enumerate().map(ends).collect()
-}
-
-/// Asks about some calls, and writes down what was said of each. Gives those about which something was, with what was
-/// filled in.
-async fn one_set(
-    calls: &mut [Decided],
-    waiting: Vec<usize>,
-    asking: &Asking<'_>,
-    key: &LedgerKey,
-    unrecorded: &mut HashMap<usize, String>,
-    tell: &mut (dyn FnMut(usize, &Question) + Send),
-) -> Vec<(usize, Vec<Written>)> {
-    let mut open = Vec::new();
-    let (mut questions, mut notices, mut takes) = (Vec::new(), Vec::new(), Vec::new());
-    for place in waiting {
-        let call = &mut calls[place];
-        let (question, told) = question(&call.0, key);
-        let binding = bound(&call.0, key);
-        call.0.question = Some(question.id.clone());
-        call.0.is_shown(&question.reasons);
-        let mut inquiry = Inquiry::new(
-            Arc::clone(&asking.ledger),
-            AskedRecord::new(question.clone(), told.clone(), call.0.place.clone(), binding),
-        );
-        match until(asking.token, inquiry.recorded()).await {
-            Some(Err(detail)) => {
-                unrecorded.insert(place, detail);
-                continue;
-            }
-            Some(Ok(())) if !asking.is_cancelled() => {
-                tell(place, &question);
-                takes.push((question.id.clone(), takes_values(&call.0)));
-                open.push((place, question.id.clone(), inquiry));
-                questions.push(question);
-                notices.extend(told.into_iter().filter(|notice| !notices.contains(notice)).collect::<Vec<_>>());
-            }
-            // Cancelled, as all the others are. The ledger has both ends of it.
-            Some(Ok(())) | None => open.push((place, question.id.clone(), inquiry)),
-        }
-    }
-    let sheet = Sheet::new(takes);
-    let mut answers = asking.answers(&sheet, questions, notices).await.into_iter();
-    let mut answered = Vec::new();
-    for (place, question, mut inquiry) in open {
-        // Whatever was answered before or after: nothing is to begin any more. Dropped, the question is
-        // withdrawn.
-        if asking.is_cancelled() {
-            continue;
-        }
-        let answer = answers.next().unwrap_or(Answer::Unavailable);
-        // Only what somebody said is signed.
-        let signer = asking.approver.filter(|_| answer.is_yes() || answer == Answer::No);
-        let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
-        match until(asking.token, inquiry.answered(answer, signer)).await {
-            Some(Ok(())) => {
-                calls[place].0.approval = asking.comes_to(answer);
-                if answer.is_yes() || answer == Answer::No {
-                    // Whoever has answered has seen the set.
-                    calls[place].0.is_told();
-                }
-                answered.push((place, sheet.of(&question)));
-            }
-            Some(Err(detail)) => {
-                unrecorded.insert(place, detail);
-            }
-            None => {}
-        }
-    }
-    answered
 }
 
 /// Judges what is written into the blanks of a call: the tool has to take it, whatever stands in the other blanks.
@@ -388,20 +258,6 @@ fn takes_values(state: &State) -> Takes {
     })
 }
 
-/// Why a person has to be asked about a call: every reason there is.
-pub(super) fn reasons(state: &State) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    if state.ruling.has_to_ask() && state.grant.is_none() {
-        reasons.extend(state.ruling.asked.iter().map(ToString::to_string));
-        if reasons.is_empty() {
-            reasons.push("no rule says that it may run".to_owned());
-        }
-    }
-    reasons.extend(state.agree().iter().map(|agree| agree.words.clone()));
-    state.without_secrets(&mut reasons);
-    reasons
-}
-
 /// What an answer is for.
 pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
     let tool = state.tool();
@@ -410,8 +266,8 @@ pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
     Binding::of(key, bound, state.canonical())
 }
 
-/// What is asked about a call, and what the person has to be told.
-fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
+/// What somebody is asked about a call, and what they have to be told.
+fn question(state: &State, key: &LedgerKey, to: &Addressee, reasons: Vec<String>) -> (Question, Vec<String>) {
     let tool = state.tool();
     let mut card =
         state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
@@ -422,6 +278,7 @@ fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
         // It is the model's own text.
         None => Vec::new(),
     };
+    let is_user = state.falls_to(&Addressee::User) == *to;
     let question = Question {
         id: QuestionId::fresh(),
         call_id: state.call.id.clone(),
@@ -429,14 +286,18 @@ fn question(state: &State, key: &LedgerKey) -> (Question, Vec<String>) {
         arguments: state.redacted(),
         defaults,
         card,
-        reasons: reasons(state),
-        blanks: state.unknowns().iter().map(|unknown| blank(state, unknown)).collect(),
+        to: to.clone(),
+        reasons,
+        blanks: if is_user {
+            state.unknowns().iter().map(|unknown| blank(state, unknown)).collect()
+        } else {
+            Vec::new()
+        },
         definition: *tool.digest(),
         digest: key.of_what_runs(what_runs(tool, state.canonical())),
     };
-    let of_tool = tool.labels().iter().filter(|label| label.kind() == LabelKind::Notice).map(|label| label.text());
-    let mut notices: Vec<String> = of_tool.map(str::to_owned).collect();
-    for notice in state.notices() {
+    let mut notices: Vec<String> = Vec::new();
+    for notice in state.notices().iter().filter(|_| is_user) {
         if !notices.contains(notice) {
             notices.push(notice.clone());
         }

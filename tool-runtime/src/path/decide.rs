@@ -51,9 +51,9 @@ impl Decided {
         self.has_to_ask() && !state.cancelled && can_run && state.refused_before.is_none()
     }
 
-    /// It runs unasked, and there is something that the user has to be told before.
+    /// It is about to run, and there is something that the user has to be told before.
     pub(crate) fn has_to_tell(&self) -> bool {
-        !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
+        self.0.is_untold() && !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
     }
 
     /// A policy or a guard forbids it.

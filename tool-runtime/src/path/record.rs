@@ -9,7 +9,9 @@ use super::ending::{End, Ending};
 use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
+use crate::checklist::examine::Agree;
 use crate::checklist::{Slot, SlotState};
+use crate::gate::QuestionId;
 use crate::ledger::{Entry, Ledger, LedgerError, Parking, Verdict, VerdictKind, VerdictParts};
 use crate::schema::Digest;
 use crate::tool::{CatchPanic, caught};
@@ -136,6 +138,7 @@ fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc
         reasons,
         open,
         question: state.question.clone(),
+        approvals: state.approvals(),
         grant: state.grant.as_ref().map(|grant| grant.question().clone()),
         list,
         slots,
@@ -154,9 +157,12 @@ pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
 
 /// The list, and what came of its lines, with what a person has agreed to meanwhile.
 fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
-    let agreed = match state.approval {
-        Approval::Given(_) => state.question.clone(),
-        _ => None,
+    let agreed: Vec<(usize, QuestionId)> = match state.approval {
+        Approval::Given(_) | Approval::Pending => {
+            let by = |agree: &Agree| Some((agree.slot, state.agreed_by(&agree.by)?.clone()));
+            state.listed.iter().flat_map(|listed| &listed.findings.agree).filter_map(by).collect()
+        }
+        _ => Vec::new(),
     };
     let Some(listed) = &mut state.listed else { return (None, Vec::new()) };
     let mut slots = std::mem::take(&mut listed.findings.slots);
@@ -167,11 +173,9 @@ fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
             }
         }
     }
-    if let Some(question) = agreed {
-        for agree in &listed.findings.agree {
-            if let Some(slot) = slots.get_mut(agree.slot) {
-                slot.parts_mut().is_agreed(&question);
-            }
+    for (slot, question) in agreed {
+        if let Some(slot) = slots.get_mut(slot) {
+            slot.parts_mut().is_agreed(&question);
         }
     }
     (listed.findings.list, slots)
@@ -284,7 +288,7 @@ fn kind(state: &State) -> VerdictKind {
         return VerdictKind::Cleared;
     }
     match state.approval {
-        Approval::Given(_) => VerdictKind::Cleared,
+        Approval::Given(_) if state.is_heard() => VerdictKind::Cleared,
         Approval::Forbidden => VerdictKind::Blocked(Code::Denied),
         _ => VerdictKind::Blocked(Code::ApprovalUnavailable),
     }

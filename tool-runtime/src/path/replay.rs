@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::accept::{Acceptance, Accepted, Draft};
-use super::ask::reasons;
 use super::decide::is_blank;
 use super::state::{Listed, State};
 use crate::call::{CallId, CaseId, Code, Reported, ToolCall};
@@ -197,7 +196,7 @@ fn decide(state: &State, case: &CaseHistory, verdict: &Stored, replayed: &mut Re
         };
     }
     let settled = settled(case, verdict);
-    let mut needed = reasons(state);
+    let mut needed = state.reasons();
     if verdict.grant().is_some() {
         // It spared whatever the policy would have asked.
         needed = state.agree().iter().map(|agree| agree.words.clone()).collect();

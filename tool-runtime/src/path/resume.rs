@@ -30,11 +30,19 @@ impl Decided {
 
     /// Takes up what was answered meanwhile. The call was resolved, accepted, checked and judged anew;
     /// unless it is the same to the byte, and the tool is, nothing that was answered counts.
-    pub(crate) fn answered(self, claimed: &Claimed, key: &LedgerKey, grants: &Grants, now: SystemTime) -> Self {
+    pub(crate) fn answered(
+        self,
+        claimed: &Claimed,
+        key: &LedgerKey,
+        grants: &Grants,
+        now: SystemTime,
+        user_apart: bool,
+    ) -> Self {
         let Decided(mut state) = self;
         state.revision = claimed.verdict().revision().unwrap_or(state.revision);
         state.question = claimed.asked().question();
         state.approval = comes_to(&state, claimed, key, now);
+        state.hears_again(claimed, user_apart);
         // What is denied now is not granted for later.
         if let (Approval::Given(Some(scope)), true, Some(question)) =
             (state.approval, state.ruling.denied.is_empty(), state.question.clone())

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::accept::as_given;
+use super::ask::Said;
 use super::ending::End;
 use crate::call::{Place, ToolCall};
 use crate::checklist::examine::{Agree, Examined, Filled, Findings};
@@ -34,7 +35,11 @@ pub(crate) struct State {
     pub(super) approval: Approval,
     /// The question about the same, to which a person said no before.
     pub(super) refused_before: Option<QuestionId>,
-    /// Which question a person was asked about it.
+    /// What everybody has said who was asked, whose question was recorded last at the end.
+    pub(super) said: Vec<Said>,
+    /// The host says who the user is: somebody else than the approver.
+    pub(super) user_apart: bool,
+    /// The question that it came down to.
     pub(super) question: Option<QuestionId>,
     /// What spares the question.
     pub(super) grant: Option<Arc<Grant>>,
@@ -59,8 +64,6 @@ pub(super) struct Listed {
     pub(super) open: Vec<JsonPath>,
     /// Slots that were filled since the model wrote the call.
     pub(super) filled: Vec<Filled>,
-    /// What a person was shown as reasons for asking.
-    pub(super) shown: Vec<String>,
     /// The user was shown the notices.
     pub(super) told: bool,
 }
@@ -68,7 +71,7 @@ pub(super) struct Listed {
 impl Listed {
     /// Nothing is looked up yet.
     pub(super) fn new(list: Arc<Snapshot>, open: Vec<JsonPath>) -> Self {
-        Listed { list, findings: Findings::default(), open, filled: Vec::new(), shown: Vec::new(), told: false }
+        Listed { list, findings: Findings::default(), open, filled: Vec::new(), told: false }
     }
 }
 
@@ -105,6 +108,8 @@ impl State {
             ruling: Ruling::default(),
             approval: Approval::NotAsked,
             refused_before: None,
+            said: Vec::new(),
+            user_apart: false,
             question: None,
             grant: None,
             cancelled: false,
@@ -140,7 +145,8 @@ impl State {
 
     /// What the checklist wants the user to be told.
     pub(super) fn notices(&self) -> &[String] {
-        self.blocking().map_or(&[], |findings| &findings.notices)
+        // In the shadow, too: being told blocks nothing.
+        self.listed.as_ref().map_or(&[], |listed| &listed.findings.notices)
     }
 
     /// The values that sources disagree about.
@@ -152,13 +158,6 @@ impl State {
         }
     }
 
-    /// A person is about to be shown these reasons for asking.
-    pub(super) fn is_shown(&mut self, reasons: &[String]) {
-        if let Some(listed) = &mut self.listed {
-            listed.shown.extend(reasons.iter().cloned());
-        }
-    }
-
     /// The notices were shown.
     pub(super) fn is_told(&mut self) {
         if let Some(listed) = &mut self.listed {
@@ -166,8 +165,9 @@ impl State {
         }
     }
 
-    pub(super) fn was_shown(&self, reason: &String) -> bool {
-        self.listed.as_ref().is_none_or(|listed| listed.shown.contains(reason))
+    /// Nobody was shown the notices yet.
+    pub(super) fn is_untold(&self) -> bool {
+        self.listed.as_ref().is_some_and(|listed| !listed.told)
     }
 
     fn blocking(&self) -> Option<&Findings> {
