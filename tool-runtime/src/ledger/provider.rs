@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::Verdict;
 use crate::checklist::{ListKind, Party, Slot, SlotKind, SlotState};
 use crate::schema::Digest;
+use crate::tool::HostTool;
 
 /// What providers of tools could settle and users can't: lines of theirs that can't be judged, and `[required]` lines
 /// that name nothing which could be looked up. Made from verdicts, and to be sent to whoever wrote the tools.
@@ -39,11 +40,13 @@ enum Problem {
     /// For this reason.
     NotJudged(String),
     NamesNothing,
+    /// This line of the description has no label, so that nobody can tell whether a model went by it.
+    Unlabelled(String),
 }
 
 impl ProviderReport {
     /// The JSON Schema (2020-12) of a report.
-    pub const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["version","findings"],"additionalProperties":false,"properties":{"version":{"const":1},"findings":{"type":"array","items":{"type":"object","required":["tool","definition","slot","kind","problem","count"],"additionalProperties":false,"properties":{"tool":{"type":"string","description":"The name of the tool."},"definition":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The digest of its definition."},"slot":{"type":"string","description":"The argument or the line."},"kind":{"enum":["value","condition","intent"]},"problem":{"enum":["not_judged","names_nothing"],"description":"The line can't be judged, or it asks for something without saying what could be looked up."},"why":{"type":"string","description":"Why it can't be judged."},"count":{"type":"integer","minimum":1,"description":"How many calls it was in the way of."}}}}}}"#;
+    pub const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["version","findings"],"additionalProperties":false,"properties":{"version":{"const":1},"findings":{"type":"array","items":{"type":"object","required":["tool","definition","slot","kind","problem","count"],"additionalProperties":false,"properties":{"tool":{"type":"string","description":"The name of the tool."},"definition":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The digest of its definition."},"slot":{"type":"string","description":"The argument or the line."},"kind":{"enum":["value","condition","intent"]},"problem":{"enum":["not_judged","names_nothing","unlabelled"],"description":"The line can't be judged, it asks for something without saying what could be looked up, or it has no label."},"why":{"type":"string","description":"Why it can't be judged, or the line without a label."},"count":{"type":"integer","minimum":1,"description":"How many calls it was in the way of; of a line without a label, 1."}}}}}}"#;
 
     /// Of what was decided.
     pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
@@ -66,6 +69,23 @@ impl ProviderReport {
                 problem,
             };
             *self.findings.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Adds what a tool's description says after its first paragraph without a label. What is a condition there is free
+    /// text: nothing shows whether a model went by it.
+    pub fn add_prose(&mut self, tool: &HostTool) {
+        let description = tool.schema().description();
+        let after = description.split_once("\n\n").map_or("", |(_, after)| after);
+        for line in crate::checklist::unlabelled(after) {
+            let key = Key {
+                tool: tool.name().to_owned(),
+                definition: *tool.digest(),
+                slot: "description".to_owned(),
+                kind: SlotKind::Condition,
+                problem: Problem::Unlabelled(line.to_owned()),
+            };
+            self.findings.insert(key, 1);
         }
     }
 
@@ -118,6 +138,10 @@ impl Serialize for Finding<'_> {
             Problem::NotJudged(why) => {
                 fields.serialize_field("problem", "not_judged")?;
                 fields.serialize_field("why", why)?;
+            }
+            Problem::Unlabelled(line) => {
+                fields.serialize_field("problem", "unlabelled")?;
+                fields.serialize_field("why", line)?;
             }
             Problem::NamesNothing => {
                 fields.serialize_field("problem", "names_nothing")?;
