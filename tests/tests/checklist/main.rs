@@ -76,7 +76,7 @@
 //! | 69 | `[confirm]`: not without the user | `calls::a_confirm_is_asked_although_the_policy_allows`, `asking::nobody_agrees_in_anothers_place` |
 //! | 70 | `[notice]`: in advance | `calls::a_notice_is_shown_before_the_run_and_costs_no_answer`, `asking::a_notice_is_the_users` |
 //! | 71 | the vocabulary is fixed | `ui::labels_unknown` |
-//! | 72 | a condition in the schema says what it is checked against | `calls::a_line_of_the_provider_that_cant_be_judged_is_not_asked_of_the_user` |
+//! | 72 | a condition says what it is checked against, in the schema too | `seed::a_condition_can_stand_in_the_attribute_of_its_tool`, `calls::a_line_of_the_provider_that_cant_be_judged_is_not_asked_of_the_user` |
 //! | 73 | reads pass | `calls::reads_pass_without_slots_unless_they_have_labels` |
 //! | 74 | what means nothing is switched off | `seed::the_fixed_lines_can_be_switched_off` |
 //! | 75 | a tool's list sits where its schema does | `calls::a_line_of_the_provider_that_cant_be_judged_is_not_asked_of_the_user` |

@@ -199,7 +199,7 @@ fn principles_go_along_with_every_request_that_offers_tools() {
     assert!(!bench.registry.get("pay").unwrap().schema().as_json().contains("invent"));
     let none = Registry::builder().build().unwrap();
     assert!(Harness::new(none.clone(), AllowAll).checklist(list(&none)).reminder().is_none());
-    assert!(Harness::new(bench.registry.clone(), AllowAll).reminder().is_none());
+    assert!(Harness::new(bench.registry, AllowAll).reminder().is_none());
 }
 
 /// Switches the light off. (turn_off_light)
@@ -331,4 +331,88 @@ async fn the_record_says_why_a_case_waits_for_approval() {
         verdicts[0].reasons(),
         ["payments are looked at", "the recipient is known (internal: treasury policy 4)"]
     );
+}
+
+/// Declares its conditions in its attribute.
+#[tool(host(
+    inline,
+    condition(name = "recipient", text = "the recipient is known", check = "known", then = "holds"),
+    condition(name = "extra", text = "it is looked at", check = "large", then = "approve_if", approver = "@treasurer"),
+))]
+fn wire(
+    /// How much.
+    amount: u32,
+) -> u32 {
+    amount
+}
+
+/// "Declare what each condition is checked against": in a file, in an attribute, or in the schema, it is the same line.
+#[tokio::test]
+async fn a_condition_can_stand_in_the_attribute_of_its_tool() {
+    let registry = Registry::builder().tool(WireTool::host()).build().unwrap();
+    let call = || ToolCall::new("c", "wire", r#"{"amount":5}"#);
+    for (known, large, code) in [
+        (Ok(true), Ok(false), Code::Ok),
+        (Ok(false), Ok(false), Code::ConditionNotMet),
+        (Err("down"), Ok(false), Code::Unanswered),
+        (Ok(true), Ok(true), Code::ApprovalUnavailable),
+    ] {
+        let list = Checklist::builder().condition("known", says(known)).condition("large", says(large));
+        let list = list.json("ours", r#"{"scope":{"calls":"none"}}"#).build(&registry).unwrap();
+        let harness = Harness::new(registry.clone(), AllowAll).checklist(list);
+        let (came, said) = code_of(&harness, call()).await;
+        assert_eq!(came, code, "{said}");
+    }
+    // Without anybody who can check it, it doesn't run either; and it is the provider's.
+    let (code, said) = code_of(&Harness::new(registry.clone(), AllowAll), call()).await;
+    assert!(code == Code::Unanswered && said.contains("its provider"), "{code} {said}");
+    let tool = registry.get("wire").unwrap();
+    // The model sees nothing of it, and the definition is another one for it.
+    assert!(!tool.schema().as_json().contains("recipient"), "{}", tool.schema().as_json());
+}
+
+#[cfg(feature = "cel")]
+mod expressions {
+    use super::*;
+
+    /// Pays within the balance.
+    #[tool(host(
+        inline,
+        condition(name = "balance", text = "the balance is sufficient", holds = "args.amount <= state.balance")
+    ))]
+    fn pay_out(
+        /// How much.
+        amount: u32,
+    ) -> u32 {
+        amount
+    }
+
+    /// Has an expression that names nothing.
+    #[tool(host(inline, condition(name = "wrong", text = "it is right", holds = "args.amuont < 3")))]
+    fn pay_wrong(
+        /// How much.
+        amount: u32,
+    ) -> u32 {
+        amount
+    }
+
+    /// What an attribute compares with the state is compared; what can't be read lets nothing run.
+    #[tokio::test]
+    async fn an_expression_in_an_attribute_is_judged() {
+        let registry = Registry::builder().tools([PayOutTool::host(), PayWrongTool::host()]).build().unwrap();
+        for (tool, balance, code) in [
+            ("pay_out", "5", Code::Ok),
+            ("pay_out", "4", Code::ConditionNotMet),
+            ("pay_out", "\"much\"", Code::Unanswered),
+            ("pay_wrong", "5", Code::Unanswered),
+        ] {
+            let state = move |_: CheckedCall| -> BoxFuture<'static, Result<String, String>> {
+                Box::pin(std::future::ready(Ok(balance.to_owned())))
+            };
+            let list = Checklist::builder().state("balance", state).json("ours", r#"{"scope":{"calls":"none"}}"#);
+            let harness = Harness::new(registry.clone(), AllowAll).checklist(list.build(&registry).unwrap());
+            let (came, said) = code_of(&harness, ToolCall::new("c", tool, r#"{"amount":5}"#)).await;
+            assert_eq!(came, code, "{tool} {balance}: {said}");
+        }
+    }
 }
