@@ -8,17 +8,19 @@ use std::io;
 use std::process::ExitCode;
 
 use examples::ledger;
-use tool_runtime::LedgerKey;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let id = std::env::var("LEDGER_KEY_ID").unwrap_or_else(|_| "main".to_owned());
-    let done = match std::env::var("LEDGER_KEY") {
-        Err(_) => Err(ledger::USAGE.into()),
-        Ok(secret) => LedgerKey::from_hex(id, &secret).map_err(Into::into).and_then(|key| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(ledger::run(&words, key, &mut io::stdout()))
-        }),
+    let setting = |name: &str| std::env::var(name).ok();
+    let done = match setting("LEDGER_KEY") {
+        None => Err(ledger::USAGE.into()),
+        Some(secret) => {
+            ledger::key(&secret, setting("LEDGER_KEY_ID").as_deref(), setting("LEDGER_EARLIER_KEYS").as_deref())
+                .and_then(|key| {
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                    runtime.block_on(ledger::run(&words, key, &mut io::stdout()))
+                })
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

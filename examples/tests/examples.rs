@@ -585,9 +585,11 @@ fn approvals_are_for_values_and_outlast_a_process() {
     assert!(lines.contains(&"confirmed before: /to; to be confirmed: /amount"), "{shown}");
     assert!(lines.contains(&"refused: nobody has answered yet"), "{shown}");
     assert!(lines.contains(&"ok: paid 25 to alice"), "{shown}");
+    assert!(lines.iter().any(|line| line.starts_with("ann, on the web: 7, which can't be taken")), "{shown}");
+    assert!(lines.contains(&"ok: paid 30 to bob"), "{shown}");
     assert!(lines.contains(&"refused: no such call waits: it is over, or somebody else goes on with it"), "{shown}");
     assert!(lines.iter().any(|line| line.starts_with("refused: line ")), "{shown}");
-    assert!(!shown.contains("paid 1000") && !shown.contains("paid 99") && !shown.contains("taken"), "{shown}");
+    assert!(!shown.contains("paid 1000") && !shown.contains("paid 99") && !lines.contains(&"taken"), "{shown}");
 }
 
 #[test]
@@ -615,6 +617,8 @@ fn a_ledger_says_what_became_of_calls_and_why() {
             assert!(why.contains("stopped at: approval_pending"), "{why}");
             assert!(why.contains("rules: payments are confirmed"), "{why}");
             assert_eq!(ask(&["stops", &store]).await.unwrap(), "pay approval_pending × 1\n");
+            assert_eq!(ask(&["failed", &store]).await.unwrap(), "");
+            assert!(ask(&["report", &store]).await.unwrap().contains(r#""findings": []"#));
             assert_eq!(ask(&["repair", &store]).await.unwrap(), "");
             assert!(ask(&["nothing", &store]).await.is_err());
         }

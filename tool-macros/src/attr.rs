@@ -55,6 +55,11 @@ impl<T> Attr<T> {
         self.value.as_ref().map(|keyed| &keyed.value)
     }
 
+    /// It was given, also if it could not be read.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.seen
+    }
+
     pub(crate) fn into_keyed(self) -> Option<Keyed<T>> {
         self.value
     }

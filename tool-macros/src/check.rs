@@ -27,6 +27,7 @@ pub(crate) fn tool(cx: &Ctxt, tool: &Tool) {
     inline_is_sync(cx, tool);
     hints_agree(cx, tool);
     changes_named(cx, tool);
+    tool.hosting.conditions.iter().for_each(|condition| condition.check(cx));
     resources_exist(cx, tool);
 }
 

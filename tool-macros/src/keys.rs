@@ -11,6 +11,8 @@ pub(crate) enum Place {
     Host,
     /// `#[arg(…)]`.
     Param,
+    /// `condition(…)` in there.
+    Condition,
     /// `#[toolset(…)]`.
     Set,
     /// `#[tool_type(…)]`.
@@ -51,8 +53,20 @@ const HOST: &[Key] = &[
     key("idempotent", "idempotent"),
     key("deterministic", "deterministic"),
     key("changes", r#"changes("…")"#),
+    key("condition", r#"condition(name = "…", text = "…", holds = "…")"#),
     key("causes", "causes"),
     key("inline", "inline"),
+];
+
+const CONDITION: &[Key] = &[
+    key("name", r#"name = "…""#),
+    key("text", r#"text = "…""#),
+    key("holds", r#"holds = "…""#),
+    key("prohibits", r#"prohibits = "…""#),
+    key("approve_if", r#"approve_if = "…""#),
+    key("check", r#"check = "…""#),
+    key("then", r#"then = "…""#),
+    key("approver", r#"approver = "…""#),
 ];
 
 const PARAM: &[Key] = &[
@@ -78,6 +92,7 @@ impl Place {
         match self {
             Place::Model => MODEL,
             Place::Host => HOST,
+            Place::Condition => CONDITION,
             Place::Param => PARAM,
             Place::Set => SET,
             Place::Type => TYPE,
@@ -91,7 +106,7 @@ impl Place {
 
 /// How the key is written, wherever it belongs.
 pub(crate) fn form(name: &str) -> Option<&'static str> {
-    [Place::Model, Place::Host, Place::Param, Place::Set]
+    [Place::Model, Place::Host, Place::Condition, Place::Param, Place::Set]
         .into_iter()
         .find_map(|place| place.find(name))
         .map(|key| key.form)
@@ -135,6 +150,7 @@ fn elsewhere(name: &str, place: Place) -> Option<String> {
             Some("the description is the doc comment: write `/// …` above".to_owned())
         }
         (Place::Param, _) => on_function().map(|form| belongs("the function", form)),
+        (Place::Condition, _) => None,
         (Place::Set, _) => on_function().map(|form| belongs("a method", form)),
         (Place::Type, _) => on_parameter().map(|form| belongs("a field", form)),
     }

@@ -8,6 +8,7 @@
 
 mod attr;
 mod check;
+mod conditions;
 mod crate_path;
 mod ctxt;
 mod doc;
@@ -74,6 +75,7 @@ use proc_macro::TokenStream;
 /// | `present_result = path` | what a person sees of a result: `fn(&Args, &StoredResult) -> Card` |
 /// | `read_only`, `destructive`, `idempotent`, `deterministic` | hints |
 /// | `changes("…")` | the state changes that the tool can make |
+/// | `condition(name = "…", text = "…", holds = "…")` | a condition of the checklist, by CEL over `args` and `state`; or `prohibits`, `approve_if`, or `check` (a registered check) with `then`; `approver` says who agrees |
 /// | `causes` | the model may read the causes of this tool's errors |
 /// | `inline` | run a sync function on the caller's task, for functions that only compute |
 ///

@@ -5,6 +5,7 @@
 //! [`check`]: crate::check
 
 use crate::attr::{Attr, Keyed};
+use crate::conditions::Condition;
 use crate::crate_path::{CratePath, at};
 use crate::ctxt::Ctxt;
 use crate::doc::{self, Text};
@@ -124,6 +125,7 @@ pub(crate) struct Hosting {
     pub(crate) idempotent: Option<Ident>,
     pub(crate) deterministic: Option<Ident>,
     pub(crate) changes: Vec<LitStr>,
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) causes: Option<Ident>,
     pub(crate) inline: Option<Ident>,
 }
@@ -350,6 +352,7 @@ impl Hosting {
             idempotent: key_if_set(attrs.idempotent),
             deterministic: key_if_set(attrs.deterministic),
             changes: attrs.changes.into_value().unwrap_or_default(),
+            conditions: attrs.conditions,
             causes: key_if_set(attrs.causes),
             inline: key_if_set(attrs.inline),
         }

@@ -1,6 +1,7 @@
 //! Syntax → attributes. Nothing is judged here, except that a key is one that exists.
 
 use crate::attr::{self, Attr, Entry};
+use crate::conditions::Condition;
 use crate::crate_path::CratePath;
 use crate::ctxt::Ctxt;
 use crate::doc;
@@ -49,6 +50,7 @@ pub(crate) struct HostAttrs {
     pub(crate) idempotent: Attr<bool>,
     pub(crate) deterministic: Attr<bool>,
     pub(crate) changes: Attr<Vec<LitStr>>,
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) causes: Attr<bool>,
     pub(crate) inline: Attr<bool>,
 }
@@ -136,6 +138,7 @@ impl HostAttrs {
                 "idempotent" => attrs.idempotent.set(cx, e, attr::flag(cx, e)),
                 "deterministic" => attrs.deterministic.set(cx, e, attr::flag(cx, e)),
                 "changes" => attrs.changes.set(cx, e, attr::strings(cx, e)),
+                "condition" => attrs.conditions.extend(Condition::read(cx, e)),
                 "causes" => attrs.causes.set(cx, e, attr::flag(cx, e)),
                 "inline" => attrs.inline.set(cx, e, attr::flag(cx, e)),
                 _ => attr::unknown(cx, e, Place::Host),

@@ -94,17 +94,17 @@ pub use document::FileFault;
 pub use events::{Event, EventKind, Observer};
 pub use execute::{Attempt, Layer, Ran};
 pub use gate::{
-    Absent, Addressee, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover, Decision,
-    DenyAll, FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern, PatternError, PendingSet,
-    Policies, Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder, RulesError, Scalar, Signed, Signer,
-    TerminalApprover, Test, UnknownAnswer,
+    Absent, Addressee, AllowAll, Answer, AnswerError, Approver, Arguments, Blank, CallFacts, ChannelApprover,
+    Confirmed, Decision, DenyAll, FillError, FirstOf, Grant, GrantScope, Grants, Guard, Hint, NeverAsk, Pattern,
+    PatternError, PendingSet, Policies, Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder,
+    RulesError, Scalar, Signed, Signer, TerminalApprover, Test, UnknownAnswer,
 };
 pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, DeclarationRecord, Entry,
     FileHead, FileLedger, FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError,
-    MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, Standing,
-    Stored, StoredError, StoredKind, TimedLedger, Verdict, VerdictKind, Verified,
+    MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, SourceFailure,
+    Standing, Stored, StoredError, StoredKind, TimedLedger, Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use model::Model;
 use tool_runtime::wire::export::{Export, Provider};
 use tool_runtime::wire::openai_chat;
-use tool_runtime::{Approver, CallFacts, Decision, Event, EventKind, Harness, Progress, Repeats};
+use tool_runtime::{Approver, CallFacts, Checklist, Decision, Event, EventKind, Harness, Progress, Repeats};
 
 /// What is said where nobody says anything else.
 pub const PROMPT: &str = "Count the words of notes.txt, and then empty it.";
@@ -71,11 +71,16 @@ async fn play(
     let declarations = export.to_json();
     let bars = screen.clone();
     let repeats = Repeats::after([3, 5])?;
-    let harness = Harness::new(registry, policy).approver(approver).repeats(repeats).observer(move |event: &Event| {
-        if let EventKind::Progress(progress) = event.kind() {
-            bars.write(&bar(event.tool(), progress));
-        }
-    });
+    // Principles for the model are data; nothing else is asked for here.
+    let list = Checklist::builder().json("principles", Checklist::PRINCIPLES);
+    let list = list.json("agent", r#"{"scope":{"calls":"none"}}"#).build(&registry)?;
+    let harness = Harness::new(registry, policy).checklist(list).approver(approver).repeats(repeats).observer(
+        move |event: &Event| {
+            if let EventKind::Progress(progress) = event.kind() {
+                bars.write(&bar(event.tool(), progress));
+            }
+        },
+    );
 
     let mut messages = vec![serde_json::json!({"role": "user", "content": prompt}).to_string()];
     let mut summary = Summary::default();
@@ -84,7 +89,12 @@ async fn play(
         summary.turns += 1;
         screen.write("model: ");
         let said = screen.clone();
-        let stream = model.speak(&messages, &declarations, move |text| said.write(text)).await?;
+        // After the last message, with every request, and never part of what was said.
+        let reminder = harness
+            .reminder()
+            .map(|reminder| serde_json::json!({"role": "system", "content": reminder.to_text()}).to_string());
+        let request: Vec<String> = messages.iter().cloned().chain(reminder).collect();
+        let stream = model.speak(&request, &declarations, move |text| said.write(text)).await?;
         messages.push(stream.history());
         summary.answer = stream.text().to_owned();
         let calls = stream.finish();

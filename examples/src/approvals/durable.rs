@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use tool_runtime::{
-    Answer, BoxFuture, CallFacts, CaseId, ClaimError, Decision, FileLedger, FileLedgerError, Harness, Ledger,
-    LedgerKey, Query, QuestionId, QuestionSet, Registry, Reply, Signer, SqlLedger, SqlOptions, ToolCall, tool,
+    Answer, BoxFuture, CallFacts, CaseId, ClaimError, Decision, FileLedger, FileLedgerError, Harness, JsonPath, Ledger,
+    LedgerKey, Query, QuestionId, QuestionSet, Registry, Reply, ReplyError, Signer, SqlLedger, SqlOptions, ToolCall,
+    tool,
 };
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -57,9 +58,12 @@ fn key() -> Outcome<LedgerKey> {
 /// # Errors
 /// If it doesn't.
 pub async fn propose(ledger: &Arc<dyn Ledger>, amount: u32, out: &mut impl Write) -> Outcome<(CaseId, QuestionId)> {
-    let arguments = format!(r#"{{"to":"alice","amount":{amount}}}"#);
-    writeln!(out, "model: pay {arguments}")?;
-    let settled = host(Arc::clone(ledger))?.run_settled([ToolCall::new("call_1", "pay", arguments)], None).await;
+    park(ledger, ToolCall::new("call_1", "pay", format!(r#"{{"to":"alice","amount":{amount}}}"#)), out).await
+}
+
+async fn park(ledger: &Arc<dyn Ledger>, call: ToolCall, out: &mut impl Write) -> Outcome<(CaseId, QuestionId)> {
+    writeln!(out, "model: pay {}", call.arguments().to_string_lossy())?;
+    let settled = host(Arc::clone(ledger))?.run_settled([call], None).await;
     let settled = settled.first().ok_or("one call has one result")?;
     writeln!(out, "  {}", settled.result().text())?;
     let case = settled.record().case();
@@ -112,6 +116,26 @@ pub async fn bound_to_values(database: &Path, out: &mut impl Write) -> Outcome {
     resume(&ledger, dear, out).await
 }
 
+/// The model has found nobody to pay. Whoever is asked fills that in, somewhere else, and the call goes on with it: the
+/// model isn't asked again.
+///
+/// # Errors
+/// If the ledger fails, or the value isn't taken.
+pub async fn filled_in_elsewhere(database: &Path, out: &mut impl Write) -> Outcome {
+    let ledger = shared(database, "first").await?;
+    let call = ToolCall::new("call_1", "pay", r#"{"amount":30}"#).with_no_result(JsonPath::from_pointer("/to"));
+    let (case, question) = park(&ledger, call, out).await?;
+    let yes = || Reply::new(question.clone(), Answer::Yes, Signer::new("ann", "web"));
+    match host(Arc::clone(&ledger))?.reply(yes().fill("/to", "7")).await {
+        Err(ReplyError::Unfillable(why)) => writeln!(out, "ann, on the web: 7, which {why}")?,
+        Err(error) => return Err(error.into()),
+        Ok(()) => writeln!(out, "ann, on the web: 7")?,
+    }
+    host(Arc::clone(&ledger))?.reply(yes().fill("/to", "\"bob\"")).await?;
+    writeln!(out, "ann, on the web: to bob, and yes")?;
+    resume(&ledger, case, out).await
+}
+
 /// A record that somebody has edited is no record.
 ///
 /// # Errors
@@ -158,6 +182,8 @@ pub async fn run(
     write!(out, "{}", second(&database, case)?)?;
     writeln!(out, "and the first tries to, after it:")?;
     resume(&ledger, case, out).await?;
+    writeln!(out, "\n— filled in elsewhere")?;
+    filled_in_elsewhere(&folder.join("drafts.db"), out).await?;
     writeln!(out, "\n— a record that was edited")?;
     forged(&folder.join("forged.jsonl"), out).await
 }

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use tool_runtime::{
-    CaseHistory, CaseId, CaseState, FileHead, FileLedger, FileTail, History, Ledger, LedgerKey, Query, SqlLedger,
-    SqlOptions,
+    CaseHistory, CaseId, CaseState, FileHead, FileLedger, FileTail, History, Ledger, LedgerKey, ProviderReport, Query,
+    SourceFailure, SqlLedger, SqlOptions,
 };
 
 /// How to use it.
@@ -18,7 +18,9 @@ pub const USAGE: &str = "ledger COMMAND STORE …
   calls STORE [--conversation ID] [--tool NAME] [--newest N]   the calls, with their results
   why STORE CASE        how far a call came, which slots were empty, which rules applied, who agreed
   waiting STORE         the calls that wait, for what, and until when
-  stops STORE           where calls stopped, by tool: what its provider should know
+  stops STORE           where calls stopped, by tool, and at which slots
+  failed STORE          which sources failed to answer, for which slots of which calls
+  report STORE          what to send to whoever provides the tools, as JSON
   replay STORE --tools FILE [--rules FILE] [--list FILE] [--state NAME] [--check NAME] [--all]
                         which calls would be decided otherwise by these rules and this checklist
   repair STORE          settles calls whose host has stopped
@@ -26,8 +28,22 @@ pub const USAGE: &str = "ledger COMMAND STORE …
   verify FILE [--expect N:MAC]
 
 STORE is a file of JSON lines (*.jsonl), a SQLite file, or a URL (postgres://…). Its key is in
-LEDGER_KEY (64 hexadecimal digits), the key's name in LEDGER_KEY_ID (`main` if there is none).
+LEDGER_KEY (64 hexadecimal digits), the key's name in LEDGER_KEY_ID (`main` if there is none). Earlier keys, if
+there are some, are in LEDGER_EARLIER_KEYS: `name:digits`, with spaces between them.
 ";
+
+/// The key that the environment has, and the earlier ones that are read with it.
+///
+/// # Errors
+/// If they are none.
+pub fn key(secret: &str, id: Option<&str>, earlier: Option<&str>) -> Result<LedgerKey, Box<dyn Error + Send + Sync>> {
+    let mut key = LedgerKey::from_hex(id.unwrap_or("main"), secret)?;
+    for earlier in earlier.unwrap_or_default().split_whitespace() {
+        let (id, secret) = earlier.split_once(':').ok_or("an earlier key is `name:digits`")?;
+        key = key.with_earlier(&LedgerKey::from_hex(id, secret)?)?;
+    }
+    Ok(key)
+}
 
 /// Opens a store by its name.
 ///
@@ -70,7 +86,16 @@ pub async fn run(words: &[String], key: LedgerKey, out: &mut impl Write) -> Resu
         ["replay", store, ref options @ ..] => {
             again::replay(&read(store, &key, Query::all()).await?, options, out)?;
         }
-        ["stops", store] => report(&read(store, &key, Query::all()).await?, out)?,
+        ["stops", store] => stops(&read(store, &key, Query::all()).await?, out)?,
+        ["failed", store] => {
+            for (case, failure) in read(store, &key, Query::all()).await?.failed_sources() {
+                writeln!(out, "{case}  {}", failed(&failure))?;
+            }
+        }
+        ["report", store] => {
+            let report = ProviderReport::of_history(&read(store, &key, Query::all()).await?);
+            writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+        }
         ["repair", store] => {
             let ledger = open(store, key, "ledger-repair").await?;
             let history = ledger.history(Query::unfinished()).await?;
@@ -163,17 +188,30 @@ fn list(name: &str, words: &[&str], out: &mut impl Write) -> std::io::Result<()>
     }
 }
 
+fn failed(SourceFailure { slot, source, why, .. }: &SourceFailure) -> String {
+    let source = source.map_or("a check of the host's", |source| source.as_str());
+    format!("{}: {source}: {}", shown(slot), shown(why))
+}
+
 fn explain(case: &CaseHistory, out: &mut impl Write) -> std::io::Result<()> {
     line(case, out)?;
     if let Some(stopped) = case.stopped_at() {
         writeln!(out, "  stopped at: {stopped}")?;
     }
     list("empty slots", &case.open(), out)?;
+    for failure in case.failed_sources() {
+        writeln!(out, "  source failed: {}", failed(&failure))?;
+    }
+    let conflicts = case.conflicts();
+    list("sources disagreed about", &conflicts.iter().map(String::as_str).collect::<Vec<_>>(), out)?;
     list("rules", &case.rules(), out)?;
     if let Some(answered) = case.answered() {
         let answer = answered.answer().map_or("withdrawn", |answer| answer.as_str());
         let by = answered.signer().map(|signer| format!(" by {} on {}", shown(signer.by()), shown(signer.channel())));
         writeln!(out, "  answered: {answer}{}", by.unwrap_or_default())?;
+        for (slot, value) in answered.filled() {
+            writeln!(out, "  filled in: {} = {}", shown(slot), shown(value))?;
+        }
     }
     // How each slot was filled or left, as the verdict has it.
     if let Some(slots) = case.verdict().and_then(|verdict| verdict.get("/slots")) {
@@ -191,6 +229,10 @@ fn waits(case: &CaseHistory, out: &mut impl Write) -> std::io::Result<()> {
     if let Some(question) = case.question() {
         writeln!(out, "  question: {question}")?;
     }
+    list("to be filled in", &case.open(), out)?;
+    for (slot, question) in case.asked().map(|asked| asked.confirmed()).unwrap_or_default() {
+        writeln!(out, "  confirmed before: {} (question {question})", shown(slot))?;
+    }
     let left = case
         .verdict()
         .and_then(|verdict| verdict.expires())
@@ -202,7 +244,7 @@ fn waits(case: &CaseHistory, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// For each tool: how often its calls stopped, at what, and which slots were empty.
-fn report(history: &History, out: &mut impl Write) -> std::io::Result<()> {
+fn stops(history: &History, out: &mut impl Write) -> std::io::Result<()> {
     for ((tool, code), cases) in history.stops() {
         let mut open: Vec<&str> =
             cases.iter().filter_map(|case| history.case(*case)).flat_map(|case| case.open()).collect();

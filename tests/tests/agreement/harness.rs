@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use tool_runtime::agreement::{DeliberationError, JudgementKind, SampledPlan, Sampler};
 use tool_runtime::{
-    AllowAll, Answer, BoxFuture, Code, DenyAll, Entry, GrantScope, Grants, Harness, Ledger, MemoryLedger, PlansRun,
-    Policy, QuestionSet, Reply, Signer, ToolCall, VerdictKind,
+    Addressee, AllowAll, Answer, BoxFuture, CheckedCall, Checklist, Code, DenyAll, Entry, GrantScope, Grants, Harness,
+    Ledger, MemoryLedger, PlansRun, Policy, QuestionSet, Reply, Signer, ToolCall, VerdictKind,
 };
 
 use super::support::{Copies, World, by, now, payments, plan, registry};
@@ -204,6 +204,44 @@ fn an_answer_that_comes_later_keeps_the_ruling() {
         let settled = harness.resume(case, None).await.unwrap();
         assert_eq!(settled.record().code(), Code::Ok);
         assert_eq!(settled.record().verdict().unwrap().plan().unwrap().reason(), "arguments_split");
+    });
+    assert_eq!(world.paid.load(Ordering::SeqCst), 1);
+}
+
+/// Whoever approves has agreed to the drafts; the call then waits for somebody else, and goes on with both.
+#[test]
+fn a_deferred_plan_that_waits_for_somebody_else_keeps_its_ruling() {
+    let (world, ledger) = (World::default(), Arc::new(MemoryLedger::default()));
+    let registry = registry(world.clone());
+    let line = r#"{"origin":"treasury policy 4","line":[{"tool":"pay","name":"recipient","check":"known","then":"approve_if","approver":"@treasurer","text":"the recipient is known"}],"scope":{"calls":"none"}}"#;
+    let known = |_: CheckedCall| -> BoxFuture<'static, Result<bool, String>> { Box::pin(async { Ok(true) }) };
+    let list = Checklist::builder().condition("known", known).json("ours", line).build(&registry).unwrap();
+    let always = |answer: Answer| {
+        move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            Box::pin(async move { vec![answer; set.questions.len()] })
+        }
+    };
+    let harness = Harness::new(registry, AllowAll)
+        .checklist(list)
+        .approver(always(Answer::Yes))
+        .person("treasurer", always(Answer::Later))
+        .ledger(Arc::clone(&ledger));
+    now(async {
+        let run = harness.run_plans(&by(Copies::default()), payments([7, 7, 7, 9, 11]), None).await.unwrap();
+        let record = run.settled()[0].record();
+        assert_eq!(record.code(), Code::ApprovalPending);
+        let parked = record.verdict().unwrap();
+        let agreed: Vec<_> = parked.approvals().map(|(by, question)| (by.clone(), question.clone())).collect();
+        assert!(matches!(&agreed[..], [(Addressee::Approver, _)]), "{agreed:?}");
+        let question = parked.question().unwrap().clone();
+        ledger.reply(Reply::new(question.clone(), Answer::Yes, Signer::new("tess", "page"))).await.unwrap();
+        let settled = harness.resume(record.case(), None).await.unwrap();
+        assert_eq!(settled.record().code(), Code::Ok, "{}", settled.result().text());
+        let verdict = settled.record().verdict().unwrap();
+        let plan = verdict.plan().unwrap();
+        assert_eq!((plan.kind(), plan.reason()), (JudgementKind::Defer, "arguments_split"));
+        let approvals: Vec<_> = verdict.approvals().map(|(by, question)| (by.clone(), question.clone())).collect();
+        assert_eq!(approvals, [agreed[0].clone(), (Addressee::person("treasurer"), question)]);
     });
     assert_eq!(world.paid.load(Ordering::SeqCst), 1);
 }

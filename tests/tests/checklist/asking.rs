@@ -313,7 +313,8 @@ async fn a_call_that_waits_for_one_has_the_others_yes() {
         (true, true, Code::Ok),
         (true, false, Code::Ok),
         (false, false, Code::Ok),
-        (false, true, Code::ApprovalUnavailable),
+        // The user, who is somebody else now, is asked, and says no.
+        (false, true, Code::Rejected),
     ] {
         let bench = confirmed();
         let of_approver = Sets::default();

@@ -1,9 +1,10 @@
 //! A host is killed at every step of its calls, and started again twice: no call runs twice, none runs without its record,
 //! and none is lost.
 //!
-//! The host is this test program itself, started anew ([`child`]). Steps are counted: before and after everything that is
-//! asked of the ledger, and in the tool's body. The one that is told to aborts the process, so that nothing is dropped and
-//! nothing is flushed.
+//! The host is this test program itself, started anew ([`child`]). Steps are counted: whatever observers are told, before
+//! and after everything that is asked of the ledger, and in the tool's body before and after its effect. The one that is
+//! told to aborts the process, so that nothing is dropped and nothing is flushed. The next host is killed as well, early in
+//! what it does about the first.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -15,9 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tool_runtime::{
-    Answer, BoxFuture, CallFacts, CaseId, CaseState, ClaimError, Claimed, Code, Decision, Entry, FileLedger, Harness,
-    History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, QuestionId, QuestionSet, Refusal, Registry, Reply,
-    ReplyError, SqlOptions, ToolCall, tool,
+    Answer, BoxFuture, CallFacts, CaseId, CaseState, ClaimError, Claimed, Code, Decision, Entry, Event, FileLedger,
+    Harness, History, JsonPath, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, QuestionId, QuestionSet,
+    Refusal, Registry, Reply, ReplyError, SqlOptions, ToolCall, tool,
 };
 
 use crate::sql::{Database, open};
@@ -38,6 +39,9 @@ fn step() {
 fn setting(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
+
+/// What is filled in.
+const NOTE: &str = "noted";
 
 /// A ledger with a step before and after everything.
 struct Stepping(Arc<dyn Ledger>);
@@ -94,8 +98,12 @@ impl Ledger for Stepping {
 async fn act(
     /// Which of the calls it is.
     number: u32,
+    /// What the model has not found for every third.
+    #[arg(authored)]
+    note: String,
 ) -> u32 {
     step();
+    assert_eq!(note, NOTE);
     let mut ran = fine(OpenOptions::new().append(true).create(true).open(setting("CRASH_RAN")));
     fine(ran.write_all(format!("{number}\n").as_bytes()));
     step();
@@ -124,6 +132,7 @@ fn child() {
                 Box::pin(async move { vec![Answer::Later; set.questions.len()] })
             })
             .ledger(Arc::clone(&ledger))
+            .observer(|_: &Event| step())
             .conversation("talk");
         go_on(&harness, &*ledger).await;
         fine(harness.repair().await);
@@ -133,7 +142,14 @@ fn child() {
             fine(fs::write(proposed, ""));
             step();
             let calls = fine(setting("CRASH_CALLS").parse::<u32>());
-            let call = |number| ToolCall::new(format!("call_{number}"), "act", format!(r#"{{"number":{number}}}"#));
+            let call = |number: u32| {
+                let id = format!("call_{number}");
+                if number.is_multiple_of(3) {
+                    let found = format!(r#"{{"number":{number}}}"#);
+                    return ToolCall::new(id, "act", found).with_no_result(JsonPath::from_pointer("/note"));
+                }
+                ToolCall::new(id, "act", format!(r#"{{"number":{number},"note":"{NOTE}"}}"#))
+            };
             harness.run((1..=calls).map(call)).await;
             go_on(&harness, &*ledger).await;
         }
@@ -145,7 +161,11 @@ async fn go_on(harness: &Harness, ledger: &dyn Ledger) {
     for case in fine(ledger.history(Query::all()).await).cases() {
         if case.state() == CaseState::Waiting {
             let question = case.question().unwrap_or_else(|| panic!("{case:?} waits for no question"));
-            fine(ledger.reply(signed(&question, Answer::Yes)).await);
+            let mut reply = signed(&question, Answer::Yes);
+            for open in case.open() {
+                reply = reply.fill(open, format!("\"{NOTE}\""));
+            }
+            fine(ledger.reply(reply).await);
         }
         // Another host may have it, as far as this one can tell.
         match harness.resume(case.id(), None).await {
@@ -210,6 +230,10 @@ impl Scene {
     /// Kills a host at its step `at`, and starts two more. Did it live?
     async fn play(&self, at: usize, hosts: [&str; 3]) -> bool {
         let lived = self.start(hosts[0], Some(at));
+        if !lived {
+            // In the middle of what it does about that.
+            self.start(hosts[1], Some(1 + at % 13));
+        }
         let left = self.history().await;
         let rest = || {
             if !self.ledger.starts_with("file:") {
@@ -255,43 +279,57 @@ impl Scene {
     }
 }
 
-/// Every step there is, until a host lives.
-async fn every_step(make: impl AsyncFn() -> (Folder, String)) {
+/// Every step there is, until a host lives. Many at a time: most of it is waiting for leases.
+fn every_step(make: impl AsyncFn() -> (Folder, String) + Sync) {
     for (calls, hosts) in [(1, ["a", "a", "a"]), (2, ["a", "b", "a"]), (3, ["a", "b", "c"])] {
-        let mut at = 1;
-        loop {
-            let (folder, ledger) = make().await;
-            if (Scene { folder, ledger, calls }).play(at, hosts).await {
+        let play = |at: usize| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            fine(runtime).block_on(async {
+                let (folder, ledger) = make().await;
+                Scene { folder, ledger, calls }.play(at, hosts).await
+            })
+        };
+        let mut lived_at = None;
+        for first in (1..).step_by(AT_A_TIME) {
+            let lived: Vec<bool> = std::thread::scope(|scope| {
+                let plays: Vec<_> = (first..first + AT_A_TIME).map(|at| scope.spawn(move || play(at))).collect();
+                plays
+                    .into_iter()
+                    .map(|play| play.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
+            });
+            if let Some(place) = lived.iter().position(|lived| *lived) {
+                assert!(lived[place..].iter().all(|lived| *lived), "behind its last step nobody dies");
+                lived_at = Some(first + place);
                 break;
             }
-            at += 1;
         }
-        assert!(at > 15, "there are more steps than {at}");
+        assert!(lived_at > Some(20), "there are more steps than {lived_at:?}");
     }
 }
 
-#[tokio::test]
-async fn a_host_that_is_killed_at_any_step_over_a_file() {
+const AT_A_TIME: usize = 8;
+
+#[test]
+fn a_host_that_is_killed_at_any_step_over_a_file() {
     every_step(async || {
         let folder = Folder::new();
         let ledger = format!("file:{}", folder.file().display());
         (folder, ledger)
-    })
-    .await;
+    });
 }
 
-#[tokio::test]
-async fn a_host_that_is_killed_at_any_step_over_sqlite() {
+#[test]
+fn a_host_that_is_killed_at_any_step_over_sqlite() {
     every_step(async || {
         let folder = Folder::new();
         let ledger = folder.file().display().to_string();
         (folder, ledger)
-    })
-    .await;
+    });
 }
 
-#[tokio::test]
-async fn a_host_that_is_killed_at_any_step_over_postgresql() {
+#[test]
+fn a_host_that_is_killed_at_any_step_over_postgresql() {
     if std::env::var_os("TEST_POSTGRES").is_none() {
         println!("skipped: TEST_POSTGRES is not set (see .ci/with-postgres)");
         return;
@@ -299,6 +337,5 @@ async fn a_host_that_is_killed_at_any_step_over_postgresql() {
     every_step(async || match Database::all().await.pop() {
         Some(database @ Database::Postgres(_)) => (Folder::new(), database.name()),
         _ => panic!("there is no PostgreSQL"),
-    })
-    .await;
+    });
 }

@@ -2,8 +2,12 @@
 //! elsewhere, and what is left after a crash.
 
 mod crash;
+mod drafts;
 mod failing;
 mod file;
+mod keys;
+mod processes;
+mod queries;
 mod repair;
 mod sql;
 mod support;

@@ -3,9 +3,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
+use tokio::sync::Notify;
 use tool_runtime::{
-    AllowAll, Answer, CaseId, CaseState, ClaimError, Code, Harness, Ledger, LedgerKey, Query, ReplyError, SqlLedger,
-    SqlOptions, StoredKind, ToolCall,
+    AllowAll, Answer, CaseId, CaseState, ClaimError, Code, Harness, Ledger, LedgerKey, MemoryLedger, Query, Registry,
+    ReplyError, SqlLedger, SqlOptions, StoredKind, ToolCall, tool,
 };
 
 use crate::support::{
@@ -53,8 +54,27 @@ impl Database {
         self.open(SqlOptions::new().host(name)).await
     }
 
+    /// All that can be read of it: SQLite's files, with what was freed; PostgreSQL's rows.
+    pub(crate) async fn bytes(&self) -> String {
+        match self {
+            Database::Sqlite(folder) => folder.bytes(),
+            Database::Postgres(url) => {
+                let mut connection = fine(PgConnection::connect(url).await);
+                let mut all = String::new();
+                for sql in [
+                    "SELECT coalesce(string_agg(c::text, ' '), '') FROM tool_calls c",
+                    "SELECT coalesce(string_agg(e::text, ' '), '') FROM tool_entries e",
+                    "SELECT coalesce(string_agg(encode(sealed, 'escape') || encode(coalesce(filled, ''), 'escape'), ' '), '') FROM tool_secrets",
+                ] {
+                    all.push_str(&fine(sqlx::query_scalar::<_, String>(sql).fetch_one(&mut connection).await));
+                }
+                all
+            }
+        }
+    }
+
     /// What somebody does who has the database and not the key. Gives how many rows that changed.
-    async fn meddle(&self, sql: &'static str) -> u64 {
+    pub(crate) async fn meddle(&self, sql: &'static str) -> u64 {
         match self {
             Database::Sqlite(folder) => {
                 let url = format!("sqlite://{}", folder.file().display());
@@ -65,6 +85,30 @@ impl Database {
                 let mut connection = fine(PgConnection::connect(url).await);
                 fine(sqlx::query(sql).execute(&mut connection).await).rows_affected()
             }
+        }
+    }
+}
+
+/// The same store, as processes one after the other have it: each gets what `open` gives.
+pub(crate) enum Store {
+    Memory(Arc<dyn Ledger>),
+    File(Folder),
+    Sql(Database),
+}
+
+impl Store {
+    pub(crate) async fn all() -> Vec<Store> {
+        let memory: Arc<dyn Ledger> = Arc::new(MemoryLedger::default());
+        let mut all = vec![Store::Memory(memory), Store::File(Folder::new())];
+        all.extend(Database::all().await.into_iter().map(Store::Sql));
+        all
+    }
+
+    pub(crate) async fn open(&self, host: &str) -> Arc<dyn Ledger> {
+        match self {
+            Store::Memory(ledger) => Arc::clone(ledger),
+            Store::File(folder) => folder.open(),
+            Store::Sql(database) => database.host(host).await,
         }
     }
 }
@@ -317,6 +361,146 @@ async fn a_host_repairs_its_own_calls_and_those_whose_hosts_are_gone() {
         let state = fine(other.history(Query::all().case(case)).await).cases()[0].state();
         assert_eq!(state, CaseState::Running);
     }
+}
+
+/// Does what it is told in the middle of a call: pays, and waits until it may end.
+#[tool(host(destructive))]
+async fn slowly(#[host] ran: &Ran, #[host] gate: &Gate) -> String {
+    ran.ran();
+    gate.began.notify_one();
+    gate.goes_on.notified().await;
+    "done".to_owned()
+}
+
+#[derive(Clone, Default)]
+struct Gate {
+    began: Arc<Notify>,
+    goes_on: Arc<Notify>,
+}
+
+/// The lease of a host is over while its call runs: another host says that nobody knows what came of it; the late end is
+/// recorded and changes nothing of that, and nothing runs twice.
+#[tokio::test]
+async fn a_call_that_outlasts_its_hosts_lease_ends_late() {
+    for database in Database::all().await {
+        let (ran, gate) = (Ran::default(), Gate::default());
+        let tools = Registry::builder().tool(SlowlyTool::host()).state(ran.clone()).state(gate.clone());
+        let (slow, other) = (database.host("a").await, database.host("b").await);
+        let harness = Harness::new(fine(tools.build()), AllowAll).ledger(Arc::clone(&slow));
+        let running =
+            tokio::spawn(
+                async move { harness.run_settled([ToolCall::new("1", "slowly", "{}")], None).await.remove(0) },
+            );
+        gate.began.notified().await;
+        let looks = patient(&ran, Arc::clone(&other));
+        assert_eq!(fine(looks.repair().await), []);
+        assert_eq!(database.meddle("UPDATE tool_hosts SET expires = 0 WHERE owner LIKE 'a/%'").await, 1);
+        let repaired = fine(looks.repair().await);
+        assert_eq!(repaired.iter().map(|repaired| repaired.code()).collect::<Vec<_>>(), [Code::OutcomeUnknown]);
+        let case = repaired[0].case();
+        assert!(matches!(looks.resume(case, None).await, Err(ClaimError::NotWaiting)));
+        gate.goes_on.notify_one();
+        let settled = fine(running.await);
+        assert_eq!((code(&settled), ran.times()), (Code::Ok, 1));
+        let history = fine(other.history(Query::all().case(case)).await);
+        let [call] = history.cases() else { panic!("{history:?}") };
+        assert_eq!(call.state(), CaseState::Ended(Code::OutcomeUnknown));
+        assert_eq!(call.late().map(|late| late.code()).collect::<Vec<_>>(), [Some(Code::Ok)]);
+        assert_eq!(fine(looks.repair().await), []);
+    }
+}
+
+/// Waits before it writes a verdict.
+struct Hesitant(Arc<SqlLedger>, Gate);
+
+impl Ledger for Hesitant {
+    fn append(&self, entry: tool_runtime::Entry) -> tool_runtime::BoxFuture<'_, Result<(), tool_runtime::LedgerError>> {
+        Box::pin(async move {
+            if matches!(entry, tool_runtime::Entry::Verdict(_)) {
+                self.1.began.notify_one();
+                self.1.goes_on.notified().await;
+            }
+            self.0.append(entry).await
+        })
+    }
+
+    fn key(&self) -> Option<&LedgerKey> {
+        self.0.key()
+    }
+
+    fn claim(&self, case: CaseId) -> tool_runtime::BoxFuture<'_, Result<tool_runtime::Claimed, ClaimError>> {
+        self.0.claim(case)
+    }
+}
+
+/// A host has claimed a call, and is taken to be gone before its verdict is written; another goes on. The first finds out,
+/// and runs nothing, not even where it lets calls run unrecorded.
+#[tokio::test]
+async fn of_two_hosts_that_have_claimed_one_call_the_later_runs_it() {
+    for database in Database::all().await {
+        for unrecorded in [false, true] {
+            let (ran, gate) = (Ran::default(), Gate::default());
+            let (slow, other) = (database.host("a").await, database.host("b").await);
+            let (case, question) = propose(&patient(&ran, Arc::clone(&slow)), &slow, payment(10)).await;
+            fine(other.reply(signed(&question, Answer::Yes)).await);
+            let harness = patient(&ran, Hesitant(slow, gate.clone()));
+            let harness = if unrecorded { harness.run_unrecorded() } else { harness };
+            let hesitates = tokio::spawn(async move { harness.resume(case, None).await });
+            gate.began.notified().await;
+            let goes_on = patient(&ran, Arc::clone(&other));
+            assert!(matches!(goes_on.resume(case, None).await, Err(ClaimError::NotWaiting)));
+            assert_eq!(database.meddle("UPDATE tool_hosts SET expires = 0 WHERE owner LIKE 'a/%'").await, 1);
+            assert_eq!(code(&fine(goes_on.resume(case, None).await)), Code::Ok);
+            gate.goes_on.notify_one();
+            let settled = fine(fine(hesitates.await));
+            assert_eq!((code(&settled), ran.times()), (Code::NotRecorded, 1), "{unrecorded}");
+            let history = fine(other.history(Query::all().case(case)).await);
+            assert_eq!(history.cases()[0].state(), CaseState::Ended(Code::Ok));
+        }
+    }
+}
+
+/// The calls of one turn are written together: all verdicts at one time, and all ends, by the database's clock, which
+/// doesn't go on within a statement. One that the ledger can't take is nobody else's trouble.
+#[tokio::test]
+async fn the_calls_of_a_turn_share_a_transaction() {
+    for database in Database::all().await {
+        let (ran, ledger) = (Ran::default(), database.host("a").await);
+        let harness =
+            Harness::new(registry(&ran, [LookTool::host(), PayTool::host()]), AllowAll).ledger(Arc::clone(&ledger));
+        let looks = |from: usize| (from..from + 10).map(|place| ToolCall::new(format!("{place}"), "look", "{}"));
+        let results = harness.run(looks(0)).await;
+        assert!(results.iter().all(|result| !result.is_error()));
+        let history = fine(ledger.history(Query::all()).await);
+        let times = |kind: StoredKind| {
+            let entries = history.cases().iter().flat_map(|case| case.entries());
+            let mut times: Vec<_> = entries.filter(|entry| entry.kind() == kind).map(|entry| entry.at()).collect();
+            assert_eq!(times.len(), 10);
+            times.sort();
+            times.dedup();
+            times.len()
+        };
+        // PostgreSQL's clock goes on, even within a statement.
+        if matches!(database, Database::Sqlite(_)) {
+            assert_eq!((times(StoredKind::Verdict), times(StoredKind::End)), (1, 1));
+        }
+        // More than one statement takes, calls that come to nothing, and calls that wait for each other.
+        let pay = |id: &str| ToolCall::new(id, "pay", r#"{"to":"alice","amount":1}"#);
+        let others = [ToolCall::new("x", "nothing", "{}"), pay("p"), ToolCall::new("y", "look", "no")];
+        let calls: Vec<ToolCall> = looks(10).chain(others).chain(looks(20)).chain([pay("q")]).collect();
+        let results = harness.run(calls.clone()).await;
+        let history = fine(ledger.history(Query::all()).await);
+        assert_eq!(history.results(&calls), results);
+        assert_eq!((results.iter().filter(|result| result.is_error()).count(), ran.times()), (2, 32));
+        assert_eq!(fine(ledger.history(Query::unfinished()).await).cases(), []);
+    }
+}
+
+/// Looks.
+#[tool(host(read_only, concurrency_safe))]
+async fn look(#[host] ran: &Ran) -> u8 {
+    ran.ran();
+    1
 }
 
 #[tokio::test]

@@ -15,6 +15,10 @@ use tool_runtime::{
 pub(crate) struct Ran(Arc<AtomicUsize>);
 
 impl Ran {
+    pub(crate) fn ran(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
     pub(crate) fn times(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
@@ -74,7 +78,11 @@ pub(crate) fn key() -> LedgerKey {
 }
 
 pub(crate) fn signed(question: &QuestionId, answer: Answer) -> Reply {
-    Reply::new(question.clone(), answer, Signer::new("ann", "web"))
+    Reply::new(question.clone(), answer, ann())
+}
+
+pub(crate) fn ann() -> Signer {
+    Signer::new("ann", "web")
 }
 
 pub(crate) fn payment(amount: u32) -> ToolCall {
@@ -112,6 +120,28 @@ impl Folder {
 
     pub(crate) fn file(&self) -> PathBuf {
         self.0.join("ledger.jsonl")
+    }
+
+    /// All that is in its files, whatever they are.
+    pub(crate) fn bytes(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut folders = vec![self.0.clone()];
+        while let Some(folder) = folders.pop() {
+            for file in fine(std::fs::read_dir(folder)) {
+                let path = fine(file).path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    bytes.extend(fine(std::fs::read(path)));
+                }
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// How many sealed secrets there are beside a file.
+    pub(crate) fn sealed(&self) -> usize {
+        std::fs::read_dir(self.0.join("ledger.jsonl.sealed")).into_iter().flatten().count()
     }
 
     pub(crate) fn open(&self) -> Arc<FileLedger> {

@@ -6,6 +6,7 @@ use tool_runtime::{
     MemoryLedger, Query, QuestionId, Registry, ReplyError, ToolCall, tool,
 };
 
+use crate::sql::Store;
 use crate::support::{
     Folder, PayTool, Ran, asking, code, fine, key, patient, payment, propose, registry, signed, waiting,
 };
@@ -163,15 +164,33 @@ pub(crate) async fn race(ledger: &Arc<dyn Ledger>, hosts: &[Arc<dyn Ledger>]) {
 /// B72: after its time an answer does nothing, and the call is over.
 #[tokio::test]
 async fn b72_an_answer_that_comes_too_late_does_nothing() {
-    let (ran, ledger) = (Ran::default(), Arc::new(MemoryLedger::default()));
-    let harness = patient(&ran, Arc::clone(&ledger)).answers_within(Some(Duration::ZERO));
-    let (case, question) = propose(&harness, &ledger, payment(10)).await;
-    let late = ledger.reply(signed(&question, Answer::Yes)).await;
-    assert!(matches!(late, Err(ReplyError::Late(AnswerError::Expired))), "{late:?}");
-    let settled = fine(harness.resume(case, None).await);
-    assert_eq!((code(&settled), ran.times()), (Code::ApprovalExpired, 0));
-    let late = ledger.reply(signed(&question, Answer::Yes)).await;
-    assert!(matches!(late, Err(ReplyError::Late(AnswerError::NotPending))), "{late:?}");
+    for store in Store::all().await {
+        let (ran, ledger) = (Ran::default(), store.open("a").await);
+        let harness = patient(&ran, Arc::clone(&ledger)).answers_within(Some(Duration::ZERO));
+        let (case, question) = propose(&harness, &ledger, payment(10)).await;
+        let late = ledger.reply(signed(&question, Answer::Yes)).await;
+        assert!(matches!(late, Err(ReplyError::Late(AnswerError::Expired))), "{late:?}");
+        let settled = fine(harness.resume(case, None).await);
+        assert_eq!((code(&settled), ran.times()), (Code::ApprovalExpired, 0));
+        let late = ledger.reply(signed(&question, Answer::Yes)).await;
+        assert!(matches!(late, Err(ReplyError::Late(AnswerError::NotPending))), "{late:?}");
+    }
+}
+
+/// B72: a yes that came in time is worth nothing once the time is over.
+#[tokio::test]
+async fn b72_a_yes_that_nobody_acts_on_in_time_runs_nothing() {
+    for store in Store::all().await {
+        let (ran, ledger) = (Ran::default(), store.open("a").await);
+        let harness = patient(&ran, Arc::clone(&ledger)).answers_within(Some(Duration::from_millis(400)));
+        let (case, question) = propose(&harness, &ledger, payment(10)).await;
+        let replied = ledger.reply(signed(&question, Answer::Yes)).await;
+        tokio::time::sleep(Duration::from_millis(410)).await;
+        let settled = fine(harness.resume(case, None).await);
+        // On a machine that slept meanwhile the answer was late itself.
+        assert!(replied.is_ok() || matches!(replied, Err(ReplyError::Late(AnswerError::Expired))), "{replied:?}");
+        assert_eq!((code(&settled), ran.times()), (Code::ApprovalExpired, 0));
+    }
 }
 
 #[tokio::test]
@@ -232,16 +251,18 @@ async fn b70_an_answer_is_for_its_own_call_alone() {
 /// A yes can be taken back until somebody acts on it.
 #[tokio::test]
 async fn a_yes_that_was_taken_back_runs_nothing() {
-    let folder = Folder::new();
-    let ledgers: [Arc<dyn Ledger>; 2] = [Arc::new(MemoryLedger::default()), folder.open()];
-    for ledger in ledgers {
-        let ran = Ran::default();
+    for store in Store::all().await {
+        let (ran, ledger) = (Ran::default(), store.open("a").await);
         let harness = patient(&ran, Arc::clone(&ledger));
         let (case, question) = propose(&harness, &ledger, payment(10)).await;
         assert!(matches!(harness.revoke(case).await, Err(ClaimError::NotAnswered)));
         fine(ledger.reply(signed(&question, Answer::Yes)).await);
         let settled = fine(harness.revoke(case).await);
         assert_eq!((code(&settled), ran.times()), (Code::ApprovalVoid, 0));
+        assert!(matches!(harness.resume(case, None).await, Err(ClaimError::NotWaiting)));
+        // Nor does another yes after it.
+        let late = ledger.reply(signed(&question, Answer::Yes)).await;
+        assert!(matches!(late, Err(ReplyError::Late(_))), "{late:?}");
         assert!(matches!(harness.resume(case, None).await, Err(ClaimError::NotWaiting)));
         let (case, question) = propose(&harness, &ledger, payment(11)).await;
         fine(ledger.reply(signed(&question, Answer::Yes)).await);

@@ -1,6 +1,7 @@
 //! The definition: one constant table per tool, and the type that leads to it.
 
 use super::{args_type, outside};
+use crate::conditions::Condition;
 use crate::crate_path::at;
 use crate::labels::Label;
 use crate::model::{Concurrency, Hosting, Resource, Role, Tool};
@@ -98,6 +99,10 @@ fn settings(tool: &Tool) -> TokenStream {
     if !hosting.changes.is_empty() {
         let changes = &hosting.changes;
         settings.extend(quote_spanned!(span=> .changes(&[#(#changes),*])));
+    }
+    if !hosting.conditions.is_empty() {
+        let conditions = hosting.conditions.iter().map(Condition::to_tokens);
+        settings.extend(quote_spanned!(span=> .conditions(&[#(#conditions),*])));
     }
     settings
 }

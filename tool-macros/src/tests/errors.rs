@@ -225,6 +225,14 @@ fn keys_of_the_host() {
         (quote!(changes("")), "a change needs a name, such as \"light.off\""),
         (quote!(changes()), "expected `changes(\"…\")`"),
         (
+            quote!(condition(name = "a", text = "b", hold = "true")),
+            "unknown key `hold`, did you mean `holds`? legal here: `name`, `text`, `holds`, `prohibits`, `approve_if`, `check`, `then`, `approver`",
+        ),
+        (
+            quote!(condition(name = "a", text = "b", check = "c", then = "approve")),
+            "`approve` follows from nothing, did you mean `approve_if`?",
+        ),
+        (
             quote!(concurrency_safe = 3),
             "expected `concurrency_safe`, or `concurrency_safe = path` to a `fn(&Args) -> bool`",
         ),

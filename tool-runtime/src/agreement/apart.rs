@@ -77,7 +77,7 @@ fn shown(tools: &PlanTools, tool: &str, argument: &str, value: &str, arguments: 
     let known = tools.get(tool).and_then(|tool| tool.tool.as_ref()).map(|tool| tool.built());
     let Some(built) = known.filter(|built| built.has_secrets()) else { return value.to_owned() };
     // Arguments that the schema refuses have nothing that anybody could tell from a secret.
-    let redacted = built.redact(arguments);
+    let redacted = built.redact(arguments, &[]);
     let members = members(&redacted).unwrap_or_default();
     let found = members.into_iter().find(|(name, _)| name == argument);
     found.map_or_else(|| format!("\"{REDACTED}\""), |(_, value)| value.to_owned())

@@ -104,6 +104,24 @@ impl Place {
     }
 }
 
+/// Gives a record that stands in a [`Place`] what all of them say of it. `$place` is its field.
+macro_rules! placed {
+    ($($record:ty: $($place:tt).+;)+) => {$(
+        impl $record {
+            /// The call's way through the host.
+            pub fn case(&self) -> crate::call::CaseId {
+                self.$($place).+.case
+            }
+
+            /// The conversation that the call belongs to, if the harness was told one.
+            pub fn conversation(&self) -> Option<&str> {
+                self.$($place).+.conversation.as_deref()
+            }
+        }
+    )+};
+}
+pub(crate) use placed;
+
 #[cfg(test)]
 mod tests {
     use super::*;

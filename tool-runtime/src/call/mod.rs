@@ -10,7 +10,7 @@ mod tool_result;
 mod word;
 
 pub use case::{CaseId, CaseIdError};
-pub(crate) use case::{Place, unique};
+pub(crate) use case::{Place, placed, unique};
 pub use code::{Code, UnknownCode};
 pub use content::{Block, Content};
 pub use errors::{ToolArgsError, ToolOutputError};

@@ -1,4 +1,4 @@
-//! The fixed lines: what the user calls the action, which change is wanted, and when.
+//! The fixed lines: what the user calls the action, which change is wanted, which tool makes it, and when.
 
 use super::ask::Ask;
 use super::examine::{Around, Examined, Filled, Findings};
@@ -16,6 +16,7 @@ use crate::schema::text;
 const ACTION: &str = "@action";
 const CHANGE: &str = "@change";
 const WHEN: &str = "@when";
+const TOOL: &str = "@tool";
 
 /// Looks up the fixed lines that are switched on. A place in what the user wrote fills them, and nothing else: a model's
 /// own words are no place.
@@ -23,7 +24,7 @@ pub(super) async fn look_up(around: Around<'_>, call: &Examined<'_>, findings: &
     let fixed = around.list.fixed;
     let reported = call.call.reported();
     if fixed.intent {
-        change(call, reported.get(CHANGE), findings);
+        change(around, call, reported.get(CHANGE), findings);
         let asks = "what should be done, in the user's own words";
         if said(around, call, ACTION, reported.get(ACTION), findings).await.is_err() {
             findings.unknowns.push(Unknown::of_line(ACTION, Party::User, asks));
@@ -94,8 +95,23 @@ async fn said(
     }
 }
 
+/// Which tool it is, is the model's choice where several can make the change: code can't catch a wrong one. The user is
+/// asked, in the words of what it does, and sees no names of tools; how many there were to choose among is recorded.
+fn which(around: Around<'_>, call: &Examined<'_>, change: &str, findings: &mut Findings) {
+    let makers = around.list.makers(change).max(1);
+    let state = if makers > 1 { SlotState::Unconfirmed } else { SlotState::Holds };
+    let slot = findings.intent(TOOL, Some(makers.to_string()), state);
+    if makers > 1 {
+        let name = call.tool.name();
+        let does = call.tool.schema().description().lines().next().unwrap_or_default().replace(name, "it");
+        let (change, does) = (text::shown(change, 80), text::excerpt(&does, 200));
+        let words = format!("{makers} things can make the change \"{change}\", and this one is meant: {does}");
+        findings.has_to_agree(words, Addressee::User, slot);
+    }
+}
+
 /// A tool that can't make the change that is wanted is the wrong one, whatever it is called.
-fn change(call: &Examined<'_>, wanted: Option<&str>, findings: &mut Findings) {
+fn change(around: Around<'_>, call: &Examined<'_>, wanted: Option<&str>, findings: &mut Findings) {
     let value = |wanted: &str| Some(Json::string(text::excerpt(wanted, 200)).to_string());
     let mut changes = call.tool.changes();
     if wanted.is_none()
@@ -103,11 +119,13 @@ fn change(call: &Examined<'_>, wanted: Option<&str>, findings: &mut Findings) {
     {
         // It can do nothing else: which change it is needs no report, and whether it is wanted the other lines ask.
         findings.intent(CHANGE, value(only), SlotState::Holds);
+        which(around, call, only, findings);
         return;
     }
     match wanted {
         Some(wanted) if call.tool.changes().any(|change| change == wanted) => {
             findings.intent(CHANGE, value(wanted), SlotState::Holds);
+            which(around, call, wanted, findings);
         }
         Some(wanted) if wanted != Reported::NO_RESULT => {
             findings.intent(CHANGE, value(wanted), SlotState::Fails);

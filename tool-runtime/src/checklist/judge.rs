@@ -227,7 +227,7 @@ pub(super) fn kept(expression: &Expression, facts: &Facts, call: &Examined<'_>, 
     let mut secrets = None;
     for name in reads.state() {
         let Some(Ok(json)) = observed.get(name) else { continue };
-        let secrets = secrets.get_or_insert_with(|| call.tool.built().secrets(call.canonical));
+        let secrets = secrets.get_or_insert_with(|| call.tool.built().secrets(call.canonical, call.open));
         if json.len() <= MOST_KEPT && !quotes(json, secrets) {
             kept.push((state_named(name).into(), json.as_str().into()));
         }

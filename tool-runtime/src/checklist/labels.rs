@@ -60,8 +60,18 @@ fn argument_named_by(text: &str, properties: &[(String, Json)]) -> Option<String
     properties.iter().map(|(name, _)| name).find(|name| *name == first).cloned()
 }
 
-/// The labelled lines outside of code blocks. The words and their form are those that `#[tool]` takes in doc comments.
+/// The labelled lines. The words and their form are those that `#[tool]` takes in doc comments.
 fn in_text(text: &str) -> impl Iterator<Item = (Labelled, String)> + '_ {
+    outside_code(text).filter_map(labelled)
+}
+
+/// The lines that say something and have no label.
+pub(crate) fn unlabelled(text: &str) -> impl Iterator<Item = &str> {
+    outside_code(text).filter(|line| !line.is_empty() && labelled(line).is_none())
+}
+
+/// The lines outside of code blocks, without what marks one of a list.
+fn outside_code(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
     text.lines().filter_map(move |line| {
         let line = line.trim();
@@ -70,21 +80,24 @@ fn in_text(text: &str) -> impl Iterator<Item = (Labelled, String)> + '_ {
             return None;
         }
         // A list of them is one, too: a line that is lost would let a call run unasked.
-        let line = line.trim_start_matches(['-', '*']).trim_start();
-        let (word, text) = line.strip_prefix('[').filter(|_| !in_code)?.split_once(']')?;
-        if !(text.is_empty() || text.starts_with(' ')) {
-            // A link, or a definition of one.
-            return None;
-        }
-        // A line isn't lost over a capital.
-        let kind = match word.to_ascii_lowercase().as_str() {
-            "required" => Labelled::Required,
-            "confirm" => Labelled::Confirm,
-            "notice" => Labelled::Notice,
-            _ => return None,
-        };
-        Some((kind, text.trim().to_owned()))
+        (!in_code).then(|| line.trim_start_matches(['-', '*']).trim_start())
     })
+}
+
+fn labelled(line: &str) -> Option<(Labelled, String)> {
+    let (word, text) = line.strip_prefix('[')?.split_once(']')?;
+    if !(text.is_empty() || text.starts_with(' ')) {
+        // A link, or a definition of one.
+        return None;
+    }
+    // A line isn't lost over a capital.
+    let kind = match word.to_ascii_lowercase().as_str() {
+        "required" => Labelled::Required,
+        "confirm" => Labelled::Confirm,
+        "notice" => Labelled::Notice,
+        _ => return None,
+    };
+    Some((kind, text.trim().to_owned()))
 }
 
 #[cfg(test)]

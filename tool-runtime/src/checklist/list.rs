@@ -12,7 +12,7 @@ use super::origin::ListKind;
 use super::shape::Shape;
 use super::snapshot::Snapshot;
 use super::source::Source;
-use crate::call::CallId;
+use crate::call::{CallId, Content};
 use crate::document::{Fault, Faults, FileFault, Reader, Syntax, parse};
 use crate::registry::Registry;
 use crate::schema::json::Json;
@@ -100,6 +100,10 @@ enum Given {
 }
 
 impl Checklist {
+    /// Eight principles for models, as lines in JSON: `Checklist::builder().json("principles", Checklist::PRINCIPLES)`.
+    /// Each names what catches a violation, or is a residual risk.
+    pub const PRINCIPLES: &str = include_str!("principles.json");
+
     /// What tools themselves ask for: `[confirm]`, `[notice]` and conditions in their schemas. There are no sources, so
     /// values aren't looked up.
     pub fn new() -> Self {
@@ -163,6 +167,16 @@ impl Checklist {
     /// What the model is to be told with every turn that involves a tool, besides its prompt.
     pub fn principles(&self) -> Vec<Principle> {
         self.snapshot().principles.clone()
+    }
+
+    /// The principles as one text, to be put after the last message of every request that offers tools: outside of the
+    /// system prompt, where it isn't diluted as the conversation grows. `None` without any.
+    ///
+    /// Not part of the declarations, which would change their bytes, and not of what the user wrote.
+    pub fn reminder(&self) -> Option<Content> {
+        let list = self.snapshot();
+        let lines: Vec<String> = list.principles.iter().map(|principle| format!("- {}", principle.text)).collect();
+        (!lines.is_empty()).then(|| Content::text(lines.join("\n")))
     }
 
     /// Keeps what a person has given for a call, if there is a place for it. Secrets aren't kept.

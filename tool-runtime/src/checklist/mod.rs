@@ -36,6 +36,7 @@ pub use expression::{
 };
 pub use file::Principle;
 pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
+pub(crate) use labels::unlabelled;
 pub(crate) use leaves::put;
 pub use list::{Checklist, ChecklistBuilder, ChecklistError};
 pub use location::{Location, Pointer, PointerError};

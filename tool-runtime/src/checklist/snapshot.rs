@@ -1,6 +1,6 @@
 //! One state of a list. A turn has one from its beginning to its end, however often the files change meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -24,6 +24,8 @@ pub(crate) struct Snapshot {
     off: Vec<Pattern>,
     lines: Vec<Ready>,
     registered: Arc<Registered>,
+    /// How many tools can make a change.
+    makers: BTreeMap<String, usize>,
     /// What was held against the lines already, by the digests of the definitions.
     tools: RwLock<HashMap<Digest, Arc<[Applied]>>>,
 }
@@ -50,6 +52,7 @@ impl Snapshot {
             off: Vec::new(),
             lines: Vec::new(),
             registered: Arc::default(),
+            makers: BTreeMap::new(),
             tools: RwLock::default(),
         }
     }
@@ -66,6 +69,9 @@ impl Snapshot {
         let mut faults = Vec::new();
         let mut snapshot =
             Snapshot { calls: Calls::Writes, registered: Arc::clone(registered), ..Snapshot::of_labels() };
+        for change in registry.iter().flat_map(HostTool::changes) {
+            *snapshot.makers.entry(change.to_owned()).or_default() += 1;
+        }
         let mut identity = String::new();
         for (file, (written, text)) in texts.into_iter().enumerate() {
             identity.push_str(&format!("{}:{text}", text.len()));
@@ -160,6 +166,11 @@ impl Snapshot {
     pub(crate) fn asks_nothing_of(&self, tool: &HostTool) -> bool {
         let has_lines = || !of_provider(tool, &self.registered).is_empty();
         self.lines.is_empty() && self.calls == Calls::None && !tool.built().has_lines(has_lines)
+    }
+
+    /// How many tools can make a change.
+    pub(crate) fn makers(&self, change: &str) -> usize {
+        self.makers.get(change).copied().unwrap_or_default()
     }
 
     /// Are the values of all arguments looked up?

@@ -2,17 +2,20 @@
 //!
 //! A call waits for every earlier one that it conflicts with, and for room in the pool. So one that
 //! touches anything at all is a barrier, calls that write one thing keep their order, and nothing
-//! that waits can wait for itself. What calls come to is taken in order, one at a time.
+//! that waits can wait for itself. What calls come to is taken in order; what is written down of it then may wait
+//! together, so that the ends of a turn are one write.
 
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::num::NonZeroUsize;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::BoxFuture;
 use crate::tool::Access;
 
-/// Starts `jobs` as they may, and gives what `settle` makes of each, in their order.
+/// Starts `jobs` as they may, and gives what `settle` makes of each, in their order. Settling is begun in that order, too,
+/// and what of it waits doesn't keep the next from beginning.
 ///
 /// `access` is asked anew whenever a start is considered. Everything runs inside the future that is
 /// returned: when it is dropped, nothing goes on.
@@ -36,19 +39,21 @@ where
         room: room.get(),
     };
     batch.ended.resize_with(batch.waiting.len(), || None);
-    let mut settling = pin!(None);
+    let mut settling: VecDeque<(Pin<Box<Settling>>, Option<T>)> = VecDeque::new();
     poll_fn(|cx| {
         loop {
             let mut moved = batch.poll_running(cx);
-            if settling.is_none() {
-                // The next in order, once it has ended.
-                let next = batch.ended.get_mut(settled.len()).and_then(Option::take);
-                settling.set(next.map(&settle));
+            // The next in order, once they have ended.
+            while let Some(next) = batch.ended.get_mut(settled.len() + settling.len()).and_then(Option::take) {
+                settling.push_back((Box::pin(settle(next)), None));
             }
-            if let Some(current) = settling.as_mut().as_pin_mut()
-                && let Poll::Ready(value) = current.poll(cx)
-            {
-                settling.set(None);
+            for (current, value) in settling.iter_mut().filter(|(_, value)| value.is_none()) {
+                if let Poll::Ready(settled) = current.as_mut().poll(cx) {
+                    *value = Some(settled);
+                }
+            }
+            while let Some(value) = settling.front_mut().and_then(|(_, value)| value.take()) {
+                settling.pop_front();
                 settled.push(value);
                 moved = true;
             }

@@ -18,18 +18,20 @@ pub struct Blank {
     pub types: String,
     /// The values that it can have, or those that sources disagree about, as JSON text. Empty: not listed.
     pub choices: Vec<String>,
+    /// What is given is a secret: not to be shown while it is typed, and kept in no record.
+    pub secret: bool,
 }
 
 impl Blank {
     /// A blank as an approver gets it, for tests of approvers.
     pub fn new(slot: impl Into<String>, asks: impl Into<String>) -> Self {
-        Blank { slot: slot.into(), asks: asks.into(), types: String::new(), choices: Vec::new() }
+        Blank { slot: slot.into(), asks: asks.into(), types: String::new(), choices: Vec::new(), secret: false }
     }
 }
 
 impl Serialize for Blank {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Blank", 4)?;
+        let mut fields = serializer.serialize_struct("Blank", 5)?;
         fields.serialize_field("slot", &self.slot)?;
         fields.serialize_field("asks", &self.asks)?;
         match self.types.is_empty() {
@@ -39,6 +41,10 @@ impl Serialize for Blank {
         match self.choices.is_empty() {
             true => fields.skip_field("choices")?,
             false => fields.serialize_field("choices", &self.choices)?,
+        }
+        match self.secret {
+            true => fields.serialize_field("secret", &true)?,
+            false => fields.skip_field("secret")?,
         }
         fields.end()
     }
@@ -72,7 +78,7 @@ impl Sheet {
     }
 
     pub(super) fn fill(&self, question: &QuestionId, slot: &str, json: &str) -> Result<(), FillError> {
-        let value = Json::parse(json).map_err(|_| FillError("is no JSON text".to_owned()))?;
+        let value = Json::parse(json).map_err(|_| FillError::no_json())?;
         if let Some((_, takes)) = self.0.takes.iter().find(|(id, _)| id == question) {
             takes(slot, &value).map_err(FillError)?;
         }
@@ -105,8 +111,20 @@ impl fmt::Debug for Sheet {
 pub struct FillError(String);
 
 impl FillError {
-    pub(super) fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         FillError("no such blank is asked for".to_owned())
+    }
+
+    pub(crate) fn no_tool() -> Self {
+        FillError("nobody here has the tool that takes it, as it was then".to_owned())
+    }
+
+    pub(crate) fn no_json() -> Self {
+        FillError("is no JSON text".to_owned())
+    }
+
+    pub(crate) fn new(why: String) -> Self {
+        FillError(why)
     }
 }
 

@@ -147,7 +147,7 @@ impl Grants {
 
     pub(crate) fn add(&self, tool: &HostTool, canonical: &str, scope: GrantScope, question: QuestionId) {
         let (digest, arguments) = match scope {
-            GrantScope::SameArguments => (Some(what_runs(tool, canonical)), Some(tool.built().redact(canonical))),
+            GrantScope::SameArguments => (Some(what_runs(tool, canonical)), Some(tool.built().redact(canonical, &[]))),
             GrantScope::AnyArguments => (None, None),
         };
         let key = Key { tool: tool.name().to_owned(), definition: *tool.digest(), arguments: digest };

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::addressee::Addressee;
 use super::blank::{Blank, FillError, Sheet};
+use super::confirmed::{BySlot, Confirmed};
 use crate::call::{CallId, unique};
 use crate::schema::json::Json;
 use crate::schema::text::shown;
@@ -82,6 +83,9 @@ pub struct Question {
     pub reasons: Vec<String>,
     /// What has to be filled in before it can run: see [`QuestionSet::fill`].
     pub blanks: Vec<Blank>,
+    /// Which of the arguments a person has confirmed before, when an earlier revision of the call was asked about. Its
+    /// values are what they were then, or what the person gave.
+    pub confirmed: Vec<Confirmed>,
     /// Identifies the tool's definition: see [`HostTool::digest`](crate::HostTool::digest).
     pub definition: Digest,
     /// Identifies what will run: the tool, its definition, and the accepted arguments with their
@@ -105,6 +109,7 @@ impl Question {
             card: None,
             reasons: Vec::new(),
             blanks: Vec::new(),
+            confirmed: Vec::new(),
             definition: Digest::of_bytes(tool.as_bytes()),
             digest: Digest::of_bytes(arguments.as_bytes()),
             tool,
@@ -154,6 +159,10 @@ impl Question {
         match self.blanks.is_empty() {
             true => fields.skip_field("blanks")?,
             false => fields.serialize_field("blanks", &self.blanks)?,
+        }
+        match self.confirmed.is_empty() {
+            true => fields.skip_field("confirmed")?,
+            false => fields.serialize_field("confirmed", &BySlot(&self.confirmed))?,
         }
         Ok(())
     }

@@ -118,7 +118,11 @@ impl Parts {
     }
 
     /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
-    async fn ask_together<'t>(&self, judged: Vec<Judged<'t>>, token: Option<&CancellationToken>) -> Vec<Judged<'t>> {
+    pub(super) async fn ask_together<'t>(
+        &self,
+        judged: Vec<Judged<'t>>,
+        token: Option<&CancellationToken>,
+    ) -> Vec<Judged<'t>> {
         let (mut waiting, mut waiting_at) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(judged.len());
         for (flight, call) in judged {

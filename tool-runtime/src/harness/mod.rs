@@ -18,7 +18,7 @@ pub use repeats::{Repeats, RepeatsError};
 use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
 
-use crate::call::{ToolCall, ToolResult};
+use crate::call::{Content, ToolCall, ToolResult};
 use crate::checklist::Checklist;
 use crate::events::{Observer, Observers};
 use crate::execute::Layer;
@@ -267,6 +267,14 @@ impl Harness {
         let parts = self.parts();
         parts.approver = Some(by(parts.approver.take()));
         self
+    }
+
+    /// What the model is to be told with every request that offers tools: see [`Checklist::reminder`]. `None` if there
+    /// is nothing to say, or no tool.
+    pub fn reminder(&self) -> Option<Content> {
+        self.0.registry.iter().next()?;
+        self.0.checklist.refresh();
+        self.0.checklist.reminder()
     }
 
     /// Which deferred tools this conversation has loaded.

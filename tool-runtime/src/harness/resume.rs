@@ -7,10 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Harness, Parts};
 use crate::call::CaseId;
-use crate::ledger::{ClaimError, Claimed, Entry, LedgerError, LedgerKey, Owner, Query, Repaired};
+use crate::gate::{AnswerError, FillError};
+use crate::ledger::{
+    CaseHistory, ClaimError, Claimed, Entry, LedgerError, LedgerKey, Owner, Query, Repaired, Reply, ReplyError,
+};
 use crate::path::flight::Flight;
-use crate::path::resume::proposal;
-use crate::path::{Asked, Ending, Settled};
+use crate::path::resume::{Answering, fits, proposal};
+use crate::path::{Asked, Decided, Ending, Settled};
 
 impl Harness {
     /// Goes on with a call that has waited for an answer, once the ledger has the answer: with the text
@@ -50,15 +53,42 @@ impl Harness {
         let landing = parts.landing();
         let (place, call) = proposal(&claimed);
         let mut flight = Flight::resumed(&landing, place, &call);
-        let asked = match parts.judge_again(&mut flight, call, &claimed, revoked).await {
-            Ok(asked) => Some(asked),
+        let (asked, asks) = match parts.judge_again(&mut flight, call, &claimed, revoked).await {
+            Ok((decided, asks)) => (Some(Asked::Decided(decided)), asks),
             Err(ending) => {
                 flight.ends(ending);
-                None
+                (None, false)
             }
         };
-        let flight = parts.carry_out((flight, asked), token.as_ref()).await;
+        let mut call = (flight, asked);
+        if asks {
+            // Others have to be heard, or somebody told something, before it runs.
+            call = match parts.ask_together(vec![call], token.as_ref()).await.pop() {
+                Some(call) => call,
+                None => unreachable!("as many calls as were asked about"),
+            };
+        }
+        let flight = parts.carry_out(call, token.as_ref()).await;
         Ok(flight.settle(parts.review.as_deref()).await)
+    }
+
+    /// Answers the question of a call that waits, as [`Ledger::reply`](crate::Ledger::reply) does, once the tool has been
+    /// asked whether it takes what is [given](Reply::fill) for the blanks.
+    ///
+    /// # Errors
+    /// As there; and if a value can't be taken, or nobody here has the tool. The question stays open then.
+    pub async fn reply(&self, reply: Reply) -> Result<(), ReplyError> {
+        let parts = &self.0;
+        if !reply.filled().is_empty() {
+            let history = parts.ledger.history(Query::all().question(reply.question())).await?;
+            let waits = |case: &&CaseHistory| case.question().as_ref() == Some(reply.question());
+            let waiting = history.waiting().find(waits).and_then(CaseHistory::verdict);
+            let verdict = waiting.ok_or(ReplyError::Late(AnswerError::NotPending))?;
+            let tool = parts.registry.get(verdict.tool()).filter(|tool| verdict.definition() == Some(*tool.digest()));
+            let tool = tool.ok_or_else(|| ReplyError::Unfillable(FillError::no_tool()))?;
+            fits(tool, verdict, &reply).map_err(ReplyError::Unfillable)?;
+        }
+        parts.ledger.reply(reply).await
     }
 
     /// Settles the calls of hosts that have stopped: those that the ledger knows and that have no end.
@@ -84,14 +114,14 @@ impl Harness {
 }
 
 impl Parts {
-    /// As [`judge`](Self::judge), with an answer that is there already.
+    /// As [`judge`](Self::judge), with an answer that is there already. And has it to be asked about again?
     async fn judge_again(
         &self,
         flight: &mut Flight<'_>,
         call: crate::call::ToolCall,
         claimed: &Claimed,
         revoked: bool,
-    ) -> Result<Asked, Ending> {
+    ) -> Result<(Decided, bool), Ending> {
         // It was loaded when it was called.
         let loaded = self.loaded.names().into_iter().chain([call.name().to_owned()]).collect();
         let mut proposed = self.registry.resolve(call, &loaded)?;
@@ -99,12 +129,14 @@ impl Parts {
             proposed = proposed.placed(place);
         }
         flight.resolved(proposed.tool());
-        let checked = proposed.accept()?.check(&self.checklist).await;
-        let decided = checked.decide(&*self.policy, &self.guards);
+        let accepted = proposed.accept()?;
+        self.checklist.refresh();
+        let list = self.checklist.snapshot();
         let key = LedgerKey::of(&*self.ledger);
-        if revoked {
-            return Ok(Asked::Decided(decided.revoked(claimed)));
-        }
-        Ok(Asked::Decided(decided.answered(claimed, &key, &self.grants, SystemTime::now(), self.user.is_some())))
+        let (checklist, now) = (&self.checklist, claimed.at().unwrap_or_else(SystemTime::now));
+        let by = Answering { claimed, key: &key, checklist, list: &list, now, user_apart: self.user.is_some() };
+        let accepted = if revoked { accepted.revoked(claimed) } else { accepted.answered(&by) };
+        let decided = accepted.check_by(checklist, &list).await.decide(&*self.policy, &self.guards);
+        Ok(decided.goes_on(&self.grants))
     }
 }

@@ -3,9 +3,10 @@ use std::time::Duration;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::binding::Binding;
+use super::fills::Fills;
 use super::record::in_micros;
 use super::stored::Stored;
-use crate::call::{CallId, CaseId, Place};
+use crate::call::{CallId, Place, placed};
 use crate::gate::{Answer, Question, QuestionId, Signer};
 use crate::schema::Digest;
 
@@ -19,19 +20,14 @@ pub struct AskedRecord {
     binding: Binding,
 }
 
+placed! {
+    AskedRecord: place;
+    AnsweredRecord: place;
+}
+
 impl AskedRecord {
     pub(crate) fn new(question: Question, notices: Vec<String>, place: Place, binding: Binding) -> Self {
         AskedRecord { question, notices, place, binding }
-    }
-
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.place.case
-    }
-
-    /// The conversation that the call belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.place.conversation.as_deref()
     }
 
     /// What a yes is for, and for nothing else.
@@ -74,6 +70,8 @@ pub struct AnsweredRecord {
     call_id: CallId,
     tool: String,
     answer: Option<Answer>,
+    /// What was given with it.
+    filled: Fills,
     waited: Duration,
     place: Place,
     /// The digest of the binding that was shown.
@@ -84,13 +82,20 @@ pub struct AnsweredRecord {
 }
 
 impl AnsweredRecord {
-    pub(crate) fn new(asked: &AskedRecord, answer: Option<Answer>, signer: Option<Signer>, waited: Duration) -> Self {
+    pub(crate) fn new(
+        asked: &AskedRecord,
+        answer: Option<Answer>,
+        filled: Fills,
+        signer: Option<Signer>,
+        waited: Duration,
+    ) -> Self {
         let Question { id, call_id, tool, .. } = asked.question();
         AnsweredRecord {
             question: id.clone(),
             call_id: call_id.clone(),
             tool: tool.clone(),
             answer,
+            filled,
             waited,
             place: asked.place.clone(),
             binds: *asked.binding.digest(),
@@ -107,7 +112,7 @@ impl AnsweredRecord {
         place: Place,
         binds: Digest,
         what: Digest,
-        answer: Answer,
+        (answer, filled): (Answer, Fills),
         signer: Signer,
         waited: Duration,
     ) -> Self {
@@ -116,22 +121,13 @@ impl AnsweredRecord {
             call_id: asked.call_id().clone(),
             tool: asked.tool().to_owned(),
             answer: Some(answer),
+            filled,
             waited,
             place,
             binds,
             what,
             signer: Some(signer),
         }
-    }
-
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.place.case
-    }
-
-    /// The conversation that the call belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.place.conversation.as_deref()
     }
 
     /// Identifies what would run: the question's [digest](crate::Question::digest).
@@ -172,13 +168,17 @@ impl AnsweredRecord {
 
 impl Serialize for AnsweredRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("AnsweredRecord", 12)?;
+        let mut fields = serializer.serialize_struct("AnsweredRecord", 13)?;
         fields.serialize_field("entry", "answered")?;
         self.place.serialize_into(&mut fields)?;
         fields.serialize_field("question", &self.question)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("answer", self.answer.map_or("withdrawn", Answer::as_str))?;
+        match self.filled.is_empty() {
+            true => fields.skip_field("filled")?,
+            false => fields.serialize_field("filled", &self.filled)?,
+        }
         fields.serialize_field("digest", &self.what.to_string())?;
         fields.serialize_field("binds", &self.binds.to_string())?;
         match &self.signer {

@@ -115,8 +115,8 @@ impl History {
         self.cases.iter().filter(|case| matches!(case.state(), CaseState::Waiting | CaseState::Answered))
     }
 
-    /// What whoever provides a tool has to do: for each tool, how often calls stopped at what, and at
-    /// which slots.
+    /// Where calls stopped: for each tool and code, which. What their providers should hear of it is a
+    /// [`ProviderReport`](crate::ProviderReport).
     pub fn stops(&self) -> BTreeMap<(String, Code), Vec<CaseId>> {
         let mut stops = BTreeMap::<_, Vec<CaseId>>::new();
         for case in &self.cases {

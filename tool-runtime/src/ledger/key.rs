@@ -15,6 +15,9 @@ use crate::schema::Digest;
 /// One secret gives a key for each use (HMAC-SHA-256, RFC 2104, of the use's name): one for the codes
 /// of records, one for digests of values, one to seal secrets with.
 ///
+/// A key is changed by beginning to write under a new one, and keeping the old one to
+/// [read](Self::with_earlier) what was written under it; every record says by its name which it was.
+///
 /// ```
 /// use tool_runtime::LedgerKey;
 ///
@@ -24,7 +27,11 @@ use crate::schema::Digest;
 /// # Ok::<(), tool_runtime::LedgerKeyError>(())
 /// ```
 #[derive(Clone)]
-pub struct LedgerKey(Arc<Keys>);
+pub struct LedgerKey {
+    keys: Arc<Keys>,
+    /// The newest first. These have no earlier ones of their own.
+    earlier: Arc<[LedgerKey]>,
+}
 
 struct Keys {
     id: String,
@@ -64,6 +71,46 @@ impl LedgerKey {
         LedgerKey::new(id, *secret.as_bytes())
     }
 
+    /// Reads what was written under an earlier key, too, and under those that it reads. What is written
+    /// from now on is written under this one.
+    ///
+    /// A remembered no and the approval of a call that waits count under the key under which they were
+    /// given, for as long as it is here.
+    ///
+    /// # Errors
+    /// If two keys have one name.
+    ///
+    /// ```
+    /// use tool_runtime::LedgerKey;
+    ///
+    /// let old = LedgerKey::new("2026-11", [7; 32])?;
+    /// let key = LedgerKey::new("2027-01", [8; 32])?.with_earlier(&old)?;
+    /// assert_eq!(key.id(), "2027-01");
+    /// assert!(old.clone().with_earlier(&old).is_err());
+    /// # Ok::<(), tool_runtime::LedgerKeyError>(())
+    /// ```
+    pub fn with_earlier(mut self, earlier: &LedgerKey) -> Result<Self, LedgerKeyError> {
+        let mut all = self.earlier.to_vec();
+        for key in earlier.all() {
+            if self.named(key.id()).is_some() {
+                return Err(LedgerKeyError("two keys of a ledger have one name"));
+            }
+            all.push(LedgerKey { keys: Arc::clone(&key.keys), earlier: Arc::default() });
+        }
+        self.earlier = all.into();
+        Ok(self)
+    }
+
+    /// This one, and the earlier ones that are read.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &LedgerKey> {
+        std::iter::once(self).chain(&*self.earlier)
+    }
+
+    /// The one of this name, among them.
+    pub(crate) fn named(&self, id: &str) -> Option<&LedgerKey> {
+        self.all().find(|key| key.id() == id)
+    }
+
     /// A key of the system's random numbers, which nobody else has, and which ends with the process
     /// unless it is told apart by [`new`](Self::new).
     ///
@@ -101,7 +148,7 @@ impl LedgerKey {
     fn derived(id: String, secret: &[u8; 32]) -> Self {
         let root = keyed(secret);
         let derive = |what: &str| -> [u8; 32] { root.clone().chain_update(what).finalize().into_bytes().into() };
-        LedgerKey(Arc::new(Keys {
+        let keys = Arc::new(Keys {
             records: keyed(&derive("tool-runtime/ledger/records/1")),
             values: keyed(&derive("tool-runtime/ledger/values/1")),
             #[cfg(feature = "sealed")]
@@ -109,27 +156,28 @@ impl LedgerKey {
                 &derive("tool-runtime/ledger/secrets/1").into(),
             ),
             id,
-        }))
+        });
+        LedgerKey { keys, earlier: Arc::default() }
     }
 
     /// The name, which stands in the records.
     pub fn id(&self) -> &str {
-        &self.0.id
+        &self.keys.id
     }
 
     /// The code of parts of a record. `domain` says what they are.
     pub(crate) fn mac(&self, domain: &str, parts: &[&[u8]]) -> Mac {
-        over(&self.0.records, domain, parts).finalize().into_bytes().into()
+        over(&self.keys.records, domain, parts).finalize().into_bytes().into()
     }
 
     /// Is it their code? Takes as long whether it is or not.
     pub(crate) fn is_mac(&self, domain: &str, parts: &[&[u8]], mac: &[u8]) -> bool {
-        over(&self.0.records, domain, parts).verify_slice(mac).is_ok()
+        over(&self.keys.records, domain, parts).verify_slice(mac).is_ok()
     }
 
     /// A digest that tells values apart and tells nobody without the key what they are.
     pub(crate) fn digest(&self, domain: &str, parts: &[&[u8]]) -> Digest {
-        Digest::from(<[u8; 32]>::from(over(&self.0.values, domain, parts).finalize().into_bytes()))
+        Digest::from(<[u8; 32]>::from(over(&self.keys.values, domain, parts).finalize().into_bytes()))
     }
 }
 
@@ -140,16 +188,20 @@ impl LedgerKey {
         use chacha20poly1305::aead::{Aead as _, Payload};
         let nonce: [u8; 24] = random()?;
         let payload = Payload { msg: text.as_bytes(), aad: place.as_bytes() };
-        let sealed = self.0.secrets.encrypt(&nonce.into(), payload).map_err(|_| UNSEALABLE)?;
+        let sealed = self.keys.secrets.encrypt(&nonce.into(), payload).map_err(|_| UNSEALABLE)?;
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// The text that was sealed for this place.
+    /// The text that was sealed for this place, under whichever of the keys.
     pub(crate) fn unseal(&self, place: &str, sealed: &[u8]) -> Result<String, LedgerKeyError> {
+        self.all().find_map(|key| key.open(place, sealed).ok()).ok_or(UNSEALABLE)
+    }
+
+    fn open(&self, place: &str, sealed: &[u8]) -> Result<String, LedgerKeyError> {
         use chacha20poly1305::aead::{Aead as _, Payload};
         let (nonce, sealed) = sealed.split_first_chunk::<24>().ok_or(UNSEALABLE)?;
         let payload = Payload { msg: sealed, aad: place.as_bytes() };
-        let text = self.0.secrets.decrypt(nonce.into(), payload).map_err(|_| UNSEALABLE)?;
+        let text = self.keys.secrets.decrypt(nonce.into(), payload).map_err(|_| UNSEALABLE)?;
         String::from_utf8(text).map_err(|_| UNSEALABLE)
     }
 }
@@ -161,7 +213,7 @@ const UNSEALABLE: LedgerKeyError =
 impl fmt::Debug for LedgerKey {
     /// Its name alone.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LedgerKey({})", self.0.id)
+        write!(f, "LedgerKey({})", self.keys.id)
     }
 }
 

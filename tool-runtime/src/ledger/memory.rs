@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
-use super::waiting::Desk;
+use super::desk::Desk;
+use super::waiting::ReplyEntry;
 use super::{
     ClaimError, Claimed, Entry, History, Ledger, LedgerError, Parking, Query, Refusal, Reply, ReplyError, Stored,
 };
@@ -64,7 +65,7 @@ impl Kept {
 
 fn stored(entry: &Entry) -> Result<Stored, LedgerError> {
     let stored = Stored::read(entry.to_text()?).map_err(LedgerError::new)?;
-    Ok(stored.written(Some(SystemTime::now()), None))
+    Ok(stored.written(Some(SystemTime::now()), None, None))
 }
 
 impl Default for MemoryLedger {
@@ -105,8 +106,9 @@ impl Ledger for MemoryLedger {
             let now = SystemTime::now();
             // One lock from the look to the entry: nobody answers in between.
             let mut kept = self.lock();
-            let entry = kept.desk.reply(&reply, now)?;
+            let ReplyEntry { entry, hidden } = kept.desk.reply(&reply, now)?;
             kept.desk.see(&stored(&entry)?);
+            kept.desk.hide(entry.case(), hidden);
             let oldest = kept.add(entry, self.capacity);
             drop(kept);
             drop(oldest);

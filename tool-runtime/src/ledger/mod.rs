@@ -3,7 +3,10 @@
 mod asked;
 mod binding;
 mod declaration;
+mod desk;
+mod failures;
 mod file;
+mod fills;
 mod history;
 mod key;
 mod memory;
@@ -23,7 +26,9 @@ pub use asked::{AnsweredRecord, AskedRecord};
 pub use binding::Binding;
 pub(crate) use binding::Bound;
 pub use declaration::{DeclarationRecord, Standing};
+pub use failures::SourceFailure;
 pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
+pub(crate) use fills::Fills;
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};
 pub use memory::MemoryLedger;
@@ -172,29 +177,52 @@ impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
 #[derive(Debug)]
 pub struct LedgerError {
     cause: Box<dyn std::error::Error + Send + Sync>,
-    unsupported: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Failed,
+    Unsupported,
+    NotOurs,
 }
 
 impl LedgerError {
     /// With its cause.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        LedgerError { cause: cause.into(), unsupported: false }
+        LedgerError { cause: cause.into(), kind: Kind::Failed }
     }
 
     /// This ledger can't do it at all.
     pub fn unsupported(what: &'static str) -> Self {
-        LedgerError { cause: format!("this ledger can't {what}").into(), unsupported: true }
+        LedgerError { cause: format!("this ledger can't {what}").into(), kind: Kind::Unsupported }
+    }
+
+    /// It works, and refuses: another host goes on with the call by now, or it is over. The call doesn't run then, not
+    /// even where the host lets calls [run unrecorded](crate::Harness::run_unrecorded).
+    pub fn not_ours() -> Self {
+        let cause = "another host goes on with this call, or it is over".into();
+        LedgerError { cause, kind: Kind::NotOurs }
     }
 
     /// Can this ledger not do it at all?
     pub fn is_unsupported(&self) -> bool {
-        self.unsupported
+        self.kind == Kind::Unsupported
+    }
+
+    /// Is the call another host's to go on with?
+    pub fn is_not_ours(&self) -> bool {
+        self.kind == Kind::NotOurs
     }
 }
 
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.unsupported { "not supported" } else { "the ledger failed" })
+        f.write_str(match self.kind {
+            Kind::Failed => "the ledger failed",
+            Kind::Unsupported => "not supported",
+            Kind::NotOurs => "refused by the ledger",
+        })
     }
 }
 

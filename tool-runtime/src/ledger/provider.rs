@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::Verdict;
+use super::{CaseHistory, History, Verdict};
 use crate::checklist::{ListKind, Party, Slot, SlotKind, SlotState};
 use crate::schema::Digest;
+use crate::tool::HostTool;
 
 /// What providers of tools could settle and users can't: lines of theirs that can't be judged, and `[required]` lines
 /// that name nothing which could be looked up. Made from verdicts, and to be sent to whoever wrote the tools.
@@ -39,11 +40,13 @@ enum Problem {
     /// For this reason.
     NotJudged(String),
     NamesNothing,
+    /// This line of the description has no label, so that nobody can tell whether a model went by it.
+    Unlabelled(String),
 }
 
 impl ProviderReport {
     /// The JSON Schema (2020-12) of a report.
-    pub const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["version","findings"],"additionalProperties":false,"properties":{"version":{"const":1},"findings":{"type":"array","items":{"type":"object","required":["tool","definition","slot","kind","problem","count"],"additionalProperties":false,"properties":{"tool":{"type":"string","description":"The name of the tool."},"definition":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The digest of its definition."},"slot":{"type":"string","description":"The argument or the line."},"kind":{"enum":["value","condition","intent"]},"problem":{"enum":["not_judged","names_nothing"],"description":"The line can't be judged, or it asks for something without saying what could be looked up."},"why":{"type":"string","description":"Why it can't be judged."},"count":{"type":"integer","minimum":1,"description":"How many calls it was in the way of."}}}}}}"#;
+    pub const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["version","findings"],"additionalProperties":false,"properties":{"version":{"const":1},"findings":{"type":"array","items":{"type":"object","required":["tool","definition","slot","kind","problem","count"],"additionalProperties":false,"properties":{"tool":{"type":"string","description":"The name of the tool."},"definition":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The digest of its definition."},"slot":{"type":"string","description":"The argument or the line."},"kind":{"enum":["value","condition","intent"]},"problem":{"enum":["not_judged","names_nothing","unlabelled"],"description":"The line can't be judged, it asks for something without saying what could be looked up, or it has no label."},"why":{"type":"string","description":"Why it can't be judged, or the line without a label."},"count":{"type":"integer","minimum":1,"description":"How many calls it was in the way of; of a line without a label, 1."}}}}}}"#;
 
     /// Of what was decided.
     pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
@@ -54,18 +57,46 @@ impl ProviderReport {
         report
     }
 
+    /// Of what a ledger has of some calls: of each, its last verdict.
+    pub fn of_history(history: &History) -> Self {
+        let mut report = ProviderReport::default();
+        for verdict in history.cases().iter().filter_map(CaseHistory::verdict) {
+            let Some(definition) = verdict.definition() else { continue };
+            for slot in verdict.slots() {
+                report.count(verdict.tool(), definition, &slot);
+            }
+        }
+        report
+    }
+
     /// Adds what one verdict has for providers.
     pub fn add(&mut self, verdict: &Verdict) {
         for slot in verdict.slots() {
-            let Some(problem) = problem(slot) else { continue };
+            self.count(verdict.tool(), *verdict.definition(), slot);
+        }
+    }
+
+    fn count(&mut self, tool: &str, definition: Digest, slot: &Slot) {
+        if let Some(problem) = Problem::of(slot) {
+            let (tool, slot, kind) = (tool.to_owned(), slot.name().to_owned(), slot.kind());
+            *self.findings.entry(Key { tool, definition, slot, kind, problem }).or_default() += 1;
+        }
+    }
+
+    /// Adds what a tool's description says after its first paragraph without a label. What is a condition there is free
+    /// text: nothing shows whether a model went by it.
+    pub fn add_prose(&mut self, tool: &HostTool) {
+        let description = tool.schema().description();
+        let after = description.split_once("\n\n").map_or("", |(_, after)| after);
+        for line in crate::checklist::unlabelled(after) {
             let key = Key {
-                tool: verdict.tool().to_owned(),
-                definition: *verdict.definition(),
-                slot: slot.name().to_owned(),
-                kind: slot.kind(),
-                problem,
+                tool: tool.name().to_owned(),
+                definition: *tool.digest(),
+                slot: "description".to_owned(),
+                kind: SlotKind::Condition,
+                problem: Problem::Unlabelled(line.to_owned()),
             };
-            *self.findings.entry(key).or_default() += 1;
+            self.findings.insert(key, 1);
         }
     }
 
@@ -80,17 +111,16 @@ impl ProviderReport {
     }
 }
 
-fn problem(slot: &Slot) -> Option<Problem> {
-    match slot.state() {
-        SlotState::Open { party: Party::Provider, why } => Some(Problem::NotJudged(why.clone())),
-        // A required line about an argument has the argument's name.
-        _ if slot.name() == "required"
-            && slot.kind() == SlotKind::Condition
-            && slot.origins().iter().all(|origin| origin.list() == ListKind::Provider) =>
-        {
-            Some(Problem::NamesNothing)
+impl Problem {
+    fn of(slot: &Slot) -> Option<Self> {
+        if let SlotState::Open { party: Party::Provider, why } = slot.state() {
+            return Some(Problem::NotJudged(why.clone()));
         }
-        _ => None,
+        // A required line about an argument has the argument's name.
+        let names_nothing = slot.name() == "required"
+            && slot.kind() == SlotKind::Condition
+            && slot.origins().iter().all(|origin| origin.list() == ListKind::Provider);
+        names_nothing.then_some(Problem::NamesNothing)
     }
 }
 
@@ -118,6 +148,10 @@ impl Serialize for Finding<'_> {
             Problem::NotJudged(why) => {
                 fields.serialize_field("problem", "not_judged")?;
                 fields.serialize_field("why", why)?;
+            }
+            Problem::Unlabelled(line) => {
+                fields.serialize_field("problem", "unlabelled")?;
+                fields.serialize_field("why", line)?;
             }
             Problem::NamesNothing => {
                 fields.serialize_field("problem", "names_nothing")?;

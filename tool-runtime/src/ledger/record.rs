@@ -9,7 +9,7 @@ use super::asked::{AnsweredRecord, AskedRecord};
 use super::declaration::DeclarationRecord;
 use super::repair::Repaired;
 use super::ruled::RulingRecord;
-use crate::call::{CallId, CaseId, Code, Content, Place, Word};
+use crate::call::{CallId, CaseId, Code, Content, Place, Word, placed};
 use crate::checklist::Slot;
 use crate::gate::{Addressee, QuestionId};
 use crate::schema::{Digest, json};
@@ -59,6 +59,12 @@ impl Entry {
     }
 }
 
+placed! {
+    Verdict: 0.place;
+    Record: 0.place;
+    LateEnd: place;
+}
+
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -85,16 +91,6 @@ pub struct LateEnd {
 impl LateEnd {
     pub(crate) fn new(place: Place, call_id: CallId, tool: Word, took: Duration) -> Self {
         LateEnd { place, call_id, tool, took }
-    }
-
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.place.case
-    }
-
-    /// The conversation that the call belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.place.conversation.as_deref()
     }
 
     /// The call that had ended before.
@@ -191,16 +187,6 @@ impl Verdict {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
-    }
-
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.0.place.case
-    }
-
-    /// The conversation that it belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.0.place.conversation.as_deref()
     }
 
     /// Of a call that waits for an answer: until when.
@@ -367,16 +353,6 @@ impl Record {
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
-    }
-
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.0.place.case
-    }
-
-    /// The conversation that it belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.0.place.conversation.as_deref()
     }
 
     /// The name under which the model called.

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::history::{CaseHistory, CaseState, History, Leases};
 use super::stored::{Owner, Stored};
-use crate::call::{CallId, CaseId, Code, Content, Place, ToolCall, ToolResult, Word};
+use crate::call::{CallId, CaseId, Code, Content, Place, ToolCall, ToolResult, Word, placed};
 
 /// What can be said of a call whose host stopped before its end. Only this crate can make one.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,17 +17,11 @@ pub struct Repaired {
     content: Content,
 }
 
+placed! {
+    Repaired: place;
+}
+
 impl Repaired {
-    /// The call's way through the host.
-    pub fn case(&self) -> CaseId {
-        self.place.case
-    }
-
-    /// The conversation that the call belongs to, if the harness was told one.
-    pub fn conversation(&self) -> Option<&str> {
-        self.place.conversation.as_deref()
-    }
-
     /// The call.
     pub fn call_id(&self) -> &CallId {
         &self.call_id

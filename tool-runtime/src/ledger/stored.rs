@@ -27,6 +27,7 @@ struct Parts {
     call_id: CallId,
     at: Option<SystemTime>,
     owner: Option<Owner>,
+    key_id: Option<Box<str>>,
 }
 
 /// Which kind of [`Entry`](crate::Entry) it was.
@@ -126,13 +127,13 @@ impl Stored {
         if !verdict_is_known {
             return Err(StoredError("its verdict is none"));
         }
-        Ok(Stored(Arc::new(Parts { text, json, kind, case, call_id, at: None, owner: None })))
+        Ok(Stored(Arc::new(Parts { text, json, kind, case, call_id, at: None, owner: None, key_id: None })))
     }
 
     /// With what a ledger has beside it.
-    pub(super) fn written(self, at: Option<SystemTime>, owner: Option<Owner>) -> Self {
+    pub(super) fn written(self, at: Option<SystemTime>, owner: Option<Owner>, key_id: Option<&str>) -> Self {
         match Arc::try_unwrap(self.0) {
-            Ok(parts) => Stored(Arc::new(Parts { at, owner, ..parts })),
+            Ok(parts) => Stored(Arc::new(Parts { at, owner, key_id: key_id.map(Into::into), ..parts })),
             Err(shared) => Stored(shared),
         }
     }
@@ -160,6 +161,11 @@ impl Stored {
     /// When it was written, by the ledger's clock.
     pub fn at(&self) -> Option<SystemTime> {
         self.0.at
+    }
+
+    /// The name of the key under which it was written, if the ledger has one.
+    pub fn key_id(&self) -> Option<&str> {
+        self.0.key_id.as_deref()
     }
 
     /// Who wrote it.
@@ -272,6 +278,30 @@ impl Stored {
     /// Of an answer: what was said. `None`: the question was withdrawn.
     pub fn answer(&self) -> Option<Answer> {
         self.word("answer")?.parse().ok()
+    }
+
+    /// Of an answer: what was given for the blanks of the question, as JSON texts by slot, secrets redacted.
+    pub fn filled(&self) -> Vec<(&str, &str)> {
+        let filled = self.0.json.get("filled").and_then(Json::as_object).unwrap_or_default();
+        filled.iter().filter_map(|(slot, text)| Some((slot.as_str(), text.as_str()?))).collect()
+    }
+
+    /// Of a question: the arguments that a person had confirmed before, each with the question that was answered then.
+    pub fn confirmed(&self) -> Vec<(&str, QuestionId)> {
+        let confirmed = self.0.json.get("confirmed").and_then(Json::as_object).unwrap_or_default();
+        confirmed.iter().filter_map(|(slot, question)| Some((slot.as_str(), question.as_str()?.into()))).collect()
+    }
+
+    /// Of a question: the slots of its blanks, and whether what is given for them is secret.
+    pub(crate) fn blanks(&self) -> Vec<(&str, bool)> {
+        let blanks = self.0.json.get("blanks").and_then(Json::as_array).unwrap_or_default();
+        let secret = |blank: &Json| blank.get("secret") == Some(&Json::Bool(true));
+        blanks.iter().filter_map(|blank| Some((blank.get("slot")?.as_str()?, secret(blank)))).collect()
+    }
+
+    /// Of a question: JSON Pointers of the arguments that the model had not written.
+    pub(crate) fn defaults(&self) -> Vec<&str> {
+        self.words("defaults")
     }
 
     /// Of an answer, and of a declaration: who said so.

@@ -1,6 +1,5 @@
 //! Calls that wait for an answer from elsewhere: parked, answered, claimed.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -8,11 +7,13 @@ use std::time::{Duration, SystemTime};
 use super::LedgerError;
 use super::asked::AnsweredRecord;
 use super::binding::Binding;
-use super::record::{Entry, Verdict, VerdictKind};
-use super::stored::{Stored, StoredKind};
-use crate::call::{CaseId, Code, Place};
-use crate::gate::{Answer, AnswerError, QuestionId, Signer};
+use super::fills::Fills;
+use super::record::{Entry, Verdict};
+use super::stored::Stored;
+use crate::call::{CaseId, Place};
+use crate::gate::{Answer, AnswerError, FillError, QuestionId, Signer};
 use crate::schema::Digest;
+use crate::schema::json::Json;
 
 /// A call that is going to wait: its verdict, and what must not stand in a record but is needed to
 /// go on.
@@ -46,17 +47,40 @@ impl fmt::Debug for Parking {
 }
 
 /// An answer to the question of a call that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Reply {
     pub(super) question: QuestionId,
     pub(super) answer: Answer,
     pub(super) signer: Signer,
+    filled: Vec<(String, String)>,
+}
+
+/// The entry of a reply, and what has to be kept with it that no record may say.
+pub(super) struct ReplyEntry {
+    pub(super) entry: Entry,
+    pub(super) hidden: Option<String>,
 }
 
 impl Reply {
     /// What is answered, by whom, and on which way it came. All of it goes into the record.
     pub fn new(question: QuestionId, answer: Answer, signer: Signer) -> Self {
-        Reply { question, answer, signer }
+        Reply { question, answer, signer, filled: Vec::new() }
+    }
+
+    /// Gives JSON text for a [blank](crate::Question::blanks) of the question. It counts if the answer is a yes; the
+    /// call that is gone on with then has it, in its next revision.
+    ///
+    /// A ledger knows which blanks there are, and not what their tools take: that, a harness tells before
+    /// ([`Harness::reply`](crate::Harness::reply)).
+    #[must_use]
+    pub fn fill(mut self, slot: impl Into<String>, json: impl Into<String>) -> Self {
+        self.filled.push((slot.into(), json.into()));
+        self
+    }
+
+    /// What is given, as JSON texts by slot.
+    pub(crate) fn filled(&self) -> &[(String, String)] {
+        &self.filled
     }
 
     /// The question.
@@ -65,26 +89,49 @@ impl Reply {
     }
 
     /// The entry of the answer to a question that is in the ledger.
-    pub(super) fn entry(&self, asked: &Stored, now: SystemTime) -> Result<Entry, ReplyError> {
+    pub(super) fn entry(&self, asked: &Stored, now: SystemTime) -> Result<ReplyEntry, ReplyError> {
+        let fills = Fills::of(asked, &self.filled).map_err(ReplyError::Unfillable)?;
+        let fills = if self.answer.is_yes() { fills } else { Fills::default() };
+        let hidden = fills.hidden();
         let forged = || ReplyError::Forged("the question has no binding".to_owned());
         let waited = asked.at().and_then(|at| now.duration_since(at).ok()).unwrap_or(Duration::ZERO);
         let binding: Binding = asked.binding().ok_or_else(forged)?;
-        Ok(Entry::Answered(Arc::new(AnsweredRecord::to_stored(
+        let entry = Entry::Answered(Arc::new(AnsweredRecord::to_stored(
             asked,
             &self.question,
             Place { case: asked.case(), conversation: asked.conversation().map(Into::into) },
             *binding.digest(),
             asked.what().ok_or_else(forged)?,
-            self.answer,
+            (self.answer, fills),
             self.signer.clone(),
             waited,
-        ))))
+        )));
+        Ok(ReplyEntry { entry, hidden })
     }
 
     /// Only what settles a question is an answer to one that waits.
     pub(super) fn is_final(&self) -> bool {
         matches!(self.answer, Answer::Yes | Answer::No | Answer::YesForSession(_))
     }
+}
+
+impl fmt::Debug for Reply {
+    /// Without what is given: it may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reply { question, answer, signer, filled } = self;
+        let slots: Vec<&str> = filled.iter().map(|(slot, _)| slot.as_str()).collect();
+        f.debug_struct("Reply")
+            .field("question", question)
+            .field("answer", answer)
+            .field("signer", signer)
+            .field("filled", &slots)
+            .finish()
+    }
+}
+
+/// For what a call's secrets are sealed: its arguments, and what was given for its blanks.
+pub(super) fn sealed_names(case: CaseId) -> [String; 2] {
+    [case.to_string(), format!("{case}.filled")]
 }
 
 /// An answer came to nothing.
@@ -95,6 +142,8 @@ pub enum ReplyError {
     Late(AnswerError),
     /// It is neither a yes nor a no.
     NoAnswer,
+    /// It gives something that isn't asked for, or that can't be taken. The question stays open.
+    Unfillable(FillError),
     /// What the ledger has of the question was not written under its key.
     Forged(String),
     /// The ledger could not read or write.
@@ -105,6 +154,7 @@ impl fmt::Display for ReplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReplyError::Late(error) => error.fmt(f),
+            ReplyError::Unfillable(error) => error.fmt(f),
             ReplyError::NoAnswer => f.write_str("only a yes or a no answers a question that waits"),
             ReplyError::Forged(what) => write!(f, "the ledger was changed by somebody else: {what}"),
             ReplyError::Failed(error) => error.fmt(f),
@@ -135,6 +185,10 @@ pub struct Claimed {
     pub(super) answered: Option<Stored>,
     /// The canonical text, where the verdict's has its secrets redacted.
     pub(super) whole: Option<String>,
+    /// What was given with the answer and is secret.
+    pub(super) hidden: Option<String>,
+    /// When it was claimed.
+    pub(super) at: Option<SystemTime>,
 }
 
 impl Claimed {
@@ -156,6 +210,19 @@ impl Claimed {
     /// The canonical text that was approved.
     pub(crate) fn canonical(&self) -> Option<&str> {
         self.whole.as_deref().or_else(|| self.verdict.arguments())
+    }
+
+    /// When it was claimed, by the ledger's clock. Whether an answer came in time, and is still good, goes by that.
+    pub fn at(&self) -> Option<SystemTime> {
+        self.at
+    }
+
+    /// What was given with a yes, by slot.
+    pub(crate) fn fills(&self) -> Vec<(String, Json)> {
+        match &self.answered {
+            Some(answered) => Fills::read(&self.asked, answered, self.hidden.as_deref()),
+            None => Vec::new(),
+        }
     }
 
     /// What doesn't fit together of it.
@@ -222,152 +289,15 @@ impl From<LedgerError> for ClaimError {
     }
 }
 
-/// The calls that wait, for ledgers with one writer.
-#[derive(Debug, Default)]
-pub(super) struct Desk {
-    /// Questions about calls that were not decided yet.
-    asked: HashMap<CaseId, Stored>,
-    waiting: HashMap<CaseId, Waiting>,
-    /// What people said no to, by conversation and by what would have run.
-    refused: HashMap<(Option<String>, Digest), QuestionId>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    asked: Stored,
-    verdict: Stored,
-    answered: Option<Stored>,
-    whole: Option<Arc<str>>,
-    claimed: bool,
-}
-
-impl Waiting {
-    fn is_over(&self, now: SystemTime) -> bool {
-        self.verdict.expires().is_some_and(|expires| expires <= now)
-    }
-}
-
-impl Desk {
-    /// Is this call asked about, or does it wait?
-    fn knows(&self, case: CaseId) -> bool {
-        self.asked.contains_key(&case) || self.waiting.contains_key(&case)
-    }
-
-    /// An entry was written. Most are about calls that never wait; of these no text is read.
-    pub(super) fn note<E>(
-        &mut self,
-        entry: &Entry,
-        whole: Option<Arc<str>>,
-        stored: impl FnOnce() -> Result<Stored, E>,
-    ) -> Result<(), E> {
-        let is_about_waiting = match entry {
-            Entry::Asked(_) | Entry::Answered(_) => true,
-            Entry::Verdict(verdict) => verdict.kind() == VerdictKind::Blocked(Code::ApprovalPending),
-            _ => false,
-        };
-        if is_about_waiting || self.knows(entry.case()) {
-            self.see(&stored()?);
-            if let Some(waiting) = self.waiting.get_mut(&entry.case()).filter(|_| whole.is_some()) {
-                waiting.whole = whole;
-            }
-        }
-        Ok(())
-    }
-
-    /// Does it wait?
-    pub(super) fn is_waiting(&self, case: CaseId) -> bool {
-        self.waiting.contains_key(&case)
-    }
-
-    /// The calls that wait.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = CaseId> {
-        self.waiting.keys().copied()
-    }
-
-    /// An entry was written.
-    pub(super) fn see(&mut self, entry: &Stored) {
-        let case = entry.case();
-        match entry.kind() {
-            StoredKind::Asked => {
-                self.asked.insert(case, entry.clone());
-            }
-            StoredKind::Answered => {
-                if let (Some(what), Some(question)) = (entry.what(), entry.question()) {
-                    let key = (entry.conversation().map(str::to_owned), what);
-                    match entry.answer() {
-                        Some(Answer::No) => {
-                            self.refused.insert(key, question);
-                        }
-                        Some(answer) if answer.is_yes() => {
-                            self.refused.remove(&key);
-                        }
-                        _ => {}
-                    }
-                }
-                if let Some(waiting) = self.waiting.get_mut(&case) {
-                    waiting.answered.get_or_insert_with(|| entry.clone());
-                }
-            }
-            StoredKind::Verdict if entry.code() == Some(Code::ApprovalPending) => {
-                if let Some(asked) = self.asked.remove(&case) {
-                    let verdict = entry.clone();
-                    let waiting = Waiting { asked, verdict, answered: None, whole: None, claimed: false };
-                    self.waiting.insert(case, waiting);
-                }
-            }
-            StoredKind::End if entry.code() == Some(Code::ApprovalPending) => {}
-            StoredKind::Verdict | StoredKind::End | StoredKind::Repaired => {
-                self.asked.remove(&case);
-                self.waiting.remove(&case);
-            }
-            StoredKind::LateEnd | StoredKind::Declaration => {}
-        }
-    }
-
-    /// Which call waits for the answer to a question.
-    pub(super) fn reply(&self, reply: &Reply, now: SystemTime) -> Result<Entry, ReplyError> {
-        if !reply.is_final() {
-            return Err(ReplyError::NoAnswer);
-        }
-        let waits = |waiting: &&Waiting| waiting.asked.question().as_ref() == Some(&reply.question);
-        let waiting = self.waiting.values().find(waits).ok_or(ReplyError::Late(AnswerError::NotPending))?;
-        if waiting.answered.is_some() {
-            return Err(ReplyError::Late(AnswerError::AlreadyAnswered));
-        }
-        if waiting.is_over(now) || waiting.claimed {
-            return Err(ReplyError::Late(AnswerError::Expired));
-        }
-        reply.entry(&waiting.asked, now)
-    }
-
-    /// Takes a call that was answered, or whose time is over. Nobody else gets it.
-    pub(super) fn claim(&mut self, case: CaseId, now: SystemTime) -> Result<Claimed, ClaimError> {
-        let waiting = self.waiting.get_mut(&case).filter(|waiting| !waiting.claimed).ok_or(ClaimError::NotWaiting)?;
-        if waiting.answered.is_none() && !waiting.is_over(now) {
-            return Err(ClaimError::NotAnswered);
-        }
-        waiting.claimed = true;
-        let Waiting { asked, verdict, answered, whole, .. } = waiting;
-        let whole = whole.as_deref().map(str::to_owned);
-        let (asked, verdict, answered) = (asked.clone(), verdict.clone(), answered.clone());
-        Ok(Claimed { asked, verdict, answered, whole })
-    }
-
-    /// The question whose answer was no, about the same in the same conversation.
-    pub(super) fn refused(&self, asks: &Refusal) -> Option<QuestionId> {
-        self.refused.get(&(asks.conversation.as_deref().map(str::to_owned), asks.what)).cloned()
-    }
-}
-
 /// Has a person said no to this before?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) conversation: Option<Arc<str>>,
-    pub(super) what: Digest,
+    pub(super) what: Vec<Digest>,
 }
 
 impl Refusal {
-    pub(crate) fn new(conversation: Option<Arc<str>>, what: Digest) -> Self {
+    pub(crate) fn new(conversation: Option<Arc<str>>, what: Vec<Digest>) -> Self {
         Refusal { conversation, what }
     }
 
@@ -376,8 +306,9 @@ impl Refusal {
         self.conversation.as_deref()
     }
 
-    /// To what: the [digest](crate::Question::digest) of the question.
-    pub fn what(&self) -> &Digest {
+    /// To what: the [digest](crate::Question::digest) of the question, under each key that is read. What was said last
+    /// under any of them is what counts.
+    pub fn what(&self) -> &[Digest] {
         &self.what
     }
 }

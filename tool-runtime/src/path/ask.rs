@@ -1,28 +1,25 @@
 //! One set of questions for everybody who has to be heard about the calls of a turn.
 
 mod asking;
+mod filling;
 mod heard;
 mod round;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 pub use self::asking::Asking;
+use self::filling::blank;
+pub(super) use self::filling::{argument, takes};
 pub(super) use self::heard::Said;
 use self::round::{Wanted, round};
 use super::Ending;
-use super::accept::as_given;
 use super::decide::Decided;
 use super::inquiry::refused_before;
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
-use crate::checklist::examine::Filled;
-use crate::checklist::{Unknown, put};
 use crate::execute::until;
-use crate::gate::{Addressee, Blank, Question, QuestionId, Takes, Written, judge, what_runs};
+use crate::gate::{Addressee, Question, QuestionId, Written, judge, what_runs};
 use crate::ledger::{Binding, Bound, LedgerKey};
-use crate::schema::json::Json;
-use crate::schema::{JsonPath, Segment, Step};
 use crate::tool::{Access, CatchPanic, caught};
 
 /// A call that waits for an answer which won't come in this turn. Recorded like any other, and
@@ -78,44 +75,12 @@ impl Asking<'_> {
         if !matches!(state.approval, Approval::Given(_)) {
             return;
         }
-        let by: Vec<QuestionId> = filled.iter().map(|written| written.question.clone()).collect();
-        if self.fill_in(state, filled) {
-            let revision = state.revision;
-            // What they gave they have agreed to.
-            let gave = state.said.iter_mut().filter(|said| by.contains(&said.question));
-            gave.for_each(|said| said.good_for = revision);
-        }
+        state.fill_in(self.checklist, filled);
         // The world may have changed while a person thought.
         if let Some(checklist) = self.checklist {
             state.examine(checklist).await;
         }
         state.ruling = judge(self.policy, self.guards, &state.facts());
-    }
-
-    /// Writes what persons gave into the call. `true` if that made a revision.
-    fn fill_in(&self, state: &mut State, filled: Vec<Written>) -> bool {
-        let mut fills = Vec::new();
-        for Written { question, slot, value } in filled {
-            match JsonPath::from_pointer(&slot).filter(|path| !path.segments().is_empty()) {
-                Some(path) => fills.push((Filled::Given(path.clone(), question), path, value)),
-                None => {
-                    let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    if let Some(listed) = &mut state.listed {
-                        listed.filled.push(Filled::Said(slot.into(), words, question));
-                    }
-                }
-            }
-        }
-        // What the tool takes was checked when it was written down, one by one; together it may still be refused, and
-        // then the call stays without it.
-        let given: Vec<(JsonPath, Json)> = fills.iter().map(|(_, path, value)| (path.clone(), value.clone())).collect();
-        if fills.is_empty() || state.revise(fills).is_err() {
-            return false;
-        }
-        if let Some(checklist) = self.checklist {
-            given.iter().for_each(|(path, value)| checklist.answered(state.tool(), &state.call.id, path, value));
-        }
-        true
     }
 
     /// Tells the user what calls that are about to run have to say first, and nobody has said yet. It costs no answer; if
@@ -163,15 +128,6 @@ impl Asking<'_> {
         }
         wanted
     }
-
-    /// What was agreed to for the session. What is denied by now is not.
-    fn grant(&self, state: &State) {
-        if let (Approval::Given(_), Some((scope, question)), true) =
-            (state.approval, state.granted(), state.ruling.denied.is_empty())
-        {
-            self.grants.add(state.tool(), state.canonical(), scope, question.clone());
-        }
-    }
 }
 
 /// How many rounds of questions there are at most. Nearly always it is one; a second asks others about what was filled in
@@ -209,7 +165,7 @@ pub(crate) async fn ask_and_tell(
     let key = LedgerKey::of(&*asking.ledger);
     for call in &mut calls {
         call.0.user_apart = asking.user.is_some();
-        if call.waits() {
+        if call.waits() && !call.0.asked_of().is_empty() {
             refused_before(&mut call.0, &*asking.ledger, &key).await;
         }
     }
@@ -225,37 +181,13 @@ pub(crate) async fn ask_and_tell(
             break;
         }
     }
-    calls.iter().for_each(|call| asking.grant(&call.0));
+    calls.iter().for_each(|call| call.0.grants(&asking.grants));
     asking.tell_notices(&mut calls).await;
     let ends = |(place, call): (usize, Decided)| match unrecorded.remove(&place) {
         Some(detail) => Asked::Ended(not_recorded(call.0, detail)),
         None => asking.ends(call),
     };
     calls.into_iter().enumerate().map(ends).collect()
-}
-
-/// Judges what is written into the blanks of a call: the tool has to take it, whatever stands in the other blanks.
-fn takes_values(state: &State) -> Takes {
-    let tool = state.tool().clone();
-    let canonical = state.canonical().to_owned();
-    let blanks: Vec<JsonPath> = state.unknowns().iter().filter_map(|unknown| unknown.path().cloned()).collect();
-    Arc::new(move |slot: &str, value: &Json| {
-        let Some(path) = JsonPath::from_pointer(slot).filter(|path| !path.segments().is_empty()) else {
-            return match value.as_str() {
-                Some(words) if !words.trim().is_empty() => Ok(()),
-                _ => Err("it has to be some words".to_owned()),
-            };
-        };
-        let mut arguments = Json::parse(&canonical).unwrap_or(Json::Null);
-        if *value == Json::Null || !put(&mut arguments, &path, value.clone()) {
-            return Err("it has to be a value".to_owned());
-        }
-        let others: Vec<JsonPath> = blanks.iter().filter(|blank| **blank != path).cloned().collect();
-        tool.built()
-            .accept(&arguments.to_string(), &others)
-            .map(drop)
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-    })
 }
 
 /// What an answer is for.
@@ -267,14 +199,20 @@ pub(super) fn bound(state: &State, key: &LedgerKey) -> Binding {
 }
 
 /// What somebody is asked about a call, and what they have to be told.
-fn question(state: &State, key: &LedgerKey, to: &Addressee, reasons: Vec<String>) -> (Question, Vec<String>) {
+fn question(
+    state: &State,
+    binding: &Binding,
+    key: &LedgerKey,
+    to: &Addressee,
+    reasons: Vec<String>,
+) -> (Question, Vec<String>) {
     let tool = state.tool();
     let mut card =
         state.args.as_ref().zip(tool.present_call()).and_then(|(args, present)| caught(|| present(args)).ok());
     let shown = card.iter_mut().flat_map(|card| std::iter::once(&mut card.title).chain(&mut card.body));
     state.without_secrets(shown);
     let defaults = match &state.canonical {
-        Some(canonical) => tool.built().filled_in(&as_given(&state.call), canonical),
+        Some(canonical) => tool.built().filled_in(&state.given(), canonical),
         // It is the model's own text.
         None => Vec::new(),
     };
@@ -293,6 +231,7 @@ fn question(state: &State, key: &LedgerKey, to: &Addressee, reasons: Vec<String>
         } else {
             Vec::new()
         },
+        confirmed: state.confirmed(binding, to),
         definition: *tool.digest(),
         digest: key.of_what_runs(what_runs(tool, state.canonical())),
     };
@@ -303,25 +242,4 @@ fn question(state: &State, key: &LedgerKey, to: &Addressee, reasons: Vec<String>
         }
     }
     (question, notices)
-}
-
-fn blank(state: &State, unknown: &Unknown) -> Blank {
-    let mut blank = Blank::new(unknown.slot(), unknown.asks());
-    let Some(path) = unknown.path() else {
-        blank.types = "string".to_owned();
-        return blank;
-    };
-    let step = |segment: &Segment| match segment {
-        Segment::Key(key) => Step::Member(key.clone()),
-        Segment::Index(index) => Step::Index(*index),
-    };
-    let steps: Vec<Step> = path.segments().iter().map(step).collect();
-    if let Ok(reached) = state.tool().built().reach(&steps) {
-        blank.types = reached.types();
-        blank.choices = reached.words.unwrap_or_default();
-    }
-    if let Some(found) = state.conflict_at(unknown.slot()) {
-        blank.choices = found;
-    }
-    blank
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::accept::{Acceptance, Accepted, Draft};
+use super::ask::Said;
 use super::state::{Listed, State};
 use crate::checklist::examine::{Filled, examine};
 use crate::checklist::{Checklist, Snapshot, Unknown, put};
@@ -64,16 +65,20 @@ impl Acceptance {
 }
 
 async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist, list: &Arc<Snapshot>) -> Checked {
-    if open.is_empty() && list.asks_nothing_of(state.tool()) {
-        return Checked(state);
+    // One that goes on elsewhere has some of it already.
+    if state.listed.is_none() {
+        if open.is_empty() && list.asks_nothing_of(state.tool()) {
+            return Checked(state);
+        }
+        state.listed = Some(Box::new(Listed::new(Arc::clone(list), open)));
     }
-    state.listed = Some(Box::new(Listed::new(Arc::clone(list), open)));
     state.examine(checklist).await;
     let fills = match &mut state.listed {
         Some(listed) => std::mem::take(&mut listed.findings.fills),
         None => Vec::new(),
     };
-    if !fills.is_empty() {
+    // What a person has agreed to gets nothing that the person hasn't seen.
+    if !fills.is_empty() && !state.said.iter().any(Said::is_yes) {
         let filled = fills.into_iter().map(|(path, value)| (Filled::Read(path.clone()), path, value));
         // What was read at a place that the model pointed at may be nothing that the schema takes; then it is open.
         if state.revise(filled.collect()).is_ok() {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::record::{Appending, append, detach};
 use super::state::{Approval, State};
 use crate::gate::{Answer, Signer, what_runs};
-use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Ledger, LedgerKey, Refusal};
+use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Fills, Ledger, LedgerKey, Refusal};
 use crate::tool::{CatchPanic, caught};
 
 /// One question. Dropped before it is answered, it is withdrawn, and the ledger has that.
@@ -44,14 +44,19 @@ impl Inquiry {
     ///
     /// # Errors
     /// If it isn't.
-    pub(super) async fn answered(&mut self, answer: Answer, signer: Option<Signer>) -> Result<(), String> {
+    pub(super) async fn answered(
+        &mut self,
+        answer: Answer,
+        filled: Fills,
+        signer: Option<Signer>,
+    ) -> Result<(), String> {
         self.answered = true;
-        self.write(Entry::Answered(self.end(Some(answer), signer)));
+        self.write(Entry::Answered(self.end(Some(answer), filled, signer)));
         self.written().await
     }
 
-    fn end(&self, answer: Option<Answer>, signer: Option<Signer>) -> Arc<AnsweredRecord> {
-        Arc::new(AnsweredRecord::new(&self.asked, answer, signer, self.since.elapsed()))
+    fn end(&self, answer: Option<Answer>, filled: Fills, signer: Option<Signer>) -> Arc<AnsweredRecord> {
+        Arc::new(AnsweredRecord::new(&self.asked, answer, filled, signer, self.since.elapsed()))
     }
 
     fn write(&mut self, entry: Entry) {
@@ -80,7 +85,7 @@ impl Drop for Inquiry {
         if writing.is_none() && answered {
             return;
         }
-        let end = Entry::Answered(self.end(None, None));
+        let end = Entry::Answered(self.end(None, Fills::default(), None));
         let ledger = Arc::clone(&self.ledger);
         let rest = async move {
             let written = match writing {
@@ -97,7 +102,8 @@ impl Drop for Inquiry {
 /// Has a person said no to the same before, in the same conversation? Then nobody is asked again.
 pub(super) async fn refused_before(state: &mut State, ledger: &dyn Ledger, key: &LedgerKey) {
     let Some(conversation) = state.place.conversation.clone() else { return };
-    let what = key.of_what_runs(what_runs(state.tool(), state.canonical()));
+    let runs = what_runs(state.tool(), state.canonical());
+    let what = key.all().map(|key| key.of_what_runs(runs)).collect();
     let looked = match caught(|| ledger.refused(Refusal::new(Some(conversation), what))) {
         Ok(looking) => CatchPanic::new(looking).await,
         Err(panic) => Err(panic),

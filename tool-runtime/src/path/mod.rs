@@ -20,6 +20,7 @@
 pub mod accept;
 pub mod ask;
 pub mod check;
+mod confirmed;
 pub mod decide;
 mod ending;
 pub mod execute;

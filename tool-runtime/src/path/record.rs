@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::ask::{Asked, Pending};
-use super::decide::Decided;
+use super::decide::{Decided, is_blank};
 use super::ending::{End, Ending};
 use super::state::{Approval, State};
 use crate::BoxFuture;
@@ -89,6 +89,8 @@ impl Asked {
             Asked::Ended(ending) => return Err(ending),
         };
         let cleared = recorded.0.verdict.as_ref().is_some_and(|verdict| verdict.kind() == VerdictKind::Cleared);
+        // Whoever else has it may be running it.
+        let go_on = go_on && !recorded.0.not_ours;
         if cleared && !go_on { recorded.or_ended() } else { Ok(recorded) }
     }
 }
@@ -112,7 +114,10 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
             verdict = self::verdict(&mut state, judged, Some(failed.text));
             append(ledger, Entry::Verdict(Arc::clone(&verdict))).await
         }
-        kept => kept.map_err(|failed| failed.text),
+        kept => {
+            state.not_ours = kept.as_ref().is_err_and(|failed| failed.not_ours);
+            kept.map_err(|failed| failed.text)
+        }
     };
     state.verdict = Some(verdict);
     state.unrecorded = kept.err();
@@ -160,7 +165,7 @@ pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
 fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
     let agreed: Vec<(usize, QuestionId)> = match state.approval {
         Approval::Given(_) | Approval::Pending => {
-            let by = |agree: &Agree| Some((agree.slot, state.agreed_by(&agree.by)?.clone()));
+            let by = |agree: &Agree| Some((agree.slot, state.agreed_by(&agree.by, &agree.words)?.clone()));
             state.listed.iter().flat_map(|listed| &listed.findings.agree).filter_map(by).collect()
         }
         _ => Vec::new(),
@@ -218,6 +223,7 @@ pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), Stri
 struct Failed {
     text: String,
     unsupported: bool,
+    not_ours: bool,
 }
 
 async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerError>>) -> Result<(), Failed> {
@@ -227,9 +233,10 @@ async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerErro
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             format!("{error}: {cause}")
         };
-        Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported: error.is_unsupported() }
+        let (unsupported, not_ours) = (error.is_unsupported(), error.is_not_ours());
+        Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported, not_ours }
     };
-    let panicked = |panic| Failed { text: panic, unsupported: false };
+    let panicked = |panic| Failed { text: panic, unsupported: false, not_ours: false };
     match caught(write) {
         Ok(writing) => CatchPanic::new(writing).await.map_err(panicked)?.map_err(describe),
         Err(panic) => Err(panicked(panic)),
@@ -263,8 +270,8 @@ pub(super) fn is_cleared(state: &State) -> bool {
     kind(state) == VerdictKind::Cleared
 }
 
-/// Deny, then a plan that was rejected, then what doesn't hold, then that it was cancelled, then what is unknown, then what a
-/// person said.
+/// Deny, then a plan that was rejected, then what doesn't hold, then that it was cancelled, then a person's no, then what
+/// is unknown, then what else a person said. What a person can still fill in, elsewhere, waits.
 fn kind(state: &State) -> VerdictKind {
     if !state.ruling.denied.is_empty() {
         return VerdictKind::Blocked(Code::Denied);
@@ -278,16 +285,20 @@ fn kind(state: &State) -> VerdictKind {
     if state.cancelled {
         return VerdictKind::Blocked(Code::CancelledBeforeStart);
     }
-    if !state.unknowns().is_empty() || state.args.is_none() {
-        return VerdictKind::Blocked(Code::Unanswered);
-    }
+    // Of a draft in the shadow, nobody is asked for what is missing.
+    let can_run = state.args.is_some() || (!state.unknowns().is_empty() && state.unknowns().iter().all(is_blank));
     match state.approval {
         // Whatever the policy says by now: a person has said no, or yes to something else.
         Approval::Refused => return VerdictKind::Blocked(Code::Rejected),
         Approval::Void(_) => return VerdictKind::Blocked(Code::ApprovalVoid),
-        Approval::Expired => return VerdictKind::Blocked(Code::ApprovalExpired),
-        Approval::Pending => return VerdictKind::Blocked(Code::ApprovalPending),
-        Approval::NotAsked | Approval::Unavailable | Approval::Forbidden | Approval::Given(_) => {}
+        Approval::Pending if can_run => return VerdictKind::Blocked(Code::ApprovalPending),
+        _ => {}
+    }
+    if !state.unknowns().is_empty() || state.args.is_none() {
+        return VerdictKind::Blocked(Code::Unanswered);
+    }
+    if state.approval == Approval::Expired {
+        return VerdictKind::Blocked(Code::ApprovalExpired);
     }
     let by_policy = state.ruling.has_to_ask() && state.grant.is_none();
     if !by_policy && !state.has_to_agree() {

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::accept::{Acceptance, Accepted, Draft};
 use super::decide::is_blank;
+use super::resume::change;
 use super::state::{Listed, State};
 use crate::call::{CallId, CaseId, Code, Reported, ToolCall};
 use crate::checklist::examine::examine;
@@ -115,8 +116,7 @@ impl<'a> Replay<'a> {
         let given = Json::parse(arguments).unwrap_or(Json::Null);
         let is_absent = |slot: &&str| slot.starts_with('/') && given.pointer(slot).is_none();
         let open: Vec<&str> = verdict.open().into_iter().filter(is_absent).collect();
-        let change = replayed.before.iter().find(|slot| slot.name() == "@change").and_then(Slot::value);
-        let change = change.and_then(|json| Json::parse(json).ok()?.as_str().map(str::to_owned));
+        let change = change(&replayed.before);
         let reported = open.iter().map(|slot| (*slot, Reported::NO_RESULT));
         let reported = Reported::new(reported.chain(change.as_deref().map(|change| ("@change", change))));
         let call = ToolCall::new(verdict.call_id().clone(), verdict.tool(), arguments).with_reported(reported);
@@ -193,10 +193,16 @@ fn decide(state: &State, case: &CaseHistory, verdict: &Stored, replayed: &mut Re
         replayed.reasons = unknowns.iter().map(Unknown::asks).map(str::to_owned).collect();
         // Those were asked for, and nobody has answered.
         let is_known = unknowns.iter().all(|unknown| open.contains(&unknown.slot()));
-        let nobody_can = !unknowns.iter().all(is_blank);
-        return match nobody_can || (was == Some(Code::Unanswered) && is_known) {
-            true => blocked(Code::Unanswered),
-            false => WouldBe::UpToAnswers,
+        if !unknowns.iter().all(is_blank) {
+            return blocked(Code::Unanswered);
+        }
+        return match was {
+            Some(code @ (Code::Unanswered | Code::Rejected | Code::ApprovalVoid | Code::ApprovalPending))
+                if is_known =>
+            {
+                blocked(code)
+            }
+            _ => WouldBe::UpToAnswers,
         };
     }
     let settled = settled(case, verdict);

@@ -3,54 +3,133 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::ask::{Asked, bound};
+use super::accept::{Acceptance, Accepted, Draft};
+use super::ask::{Asked, argument, bound, takes};
 use super::decide::Decided;
-use super::state::{Approval, State};
-use crate::call::{Place, ToolCall};
-use crate::gate::{Answer, Grants};
-use crate::ledger::{Claimed, LedgerKey};
+use super::state::{Approval, Listed, State};
+use crate::call::{Place, Reported, ToolCall};
+use crate::checklist::examine::Filled;
+use crate::checklist::{Checklist, Slot, SlotKind, SlotState, Snapshot};
+use crate::gate::{Addressee, Answer, FillError, Grants, Written};
+use crate::ledger::{Claimed, LedgerKey, Reply, Stored};
+use crate::schema::JsonPath;
+use crate::schema::json::Json;
+use crate::tool::HostTool;
 
-/// The call as it was accepted then: its text is the canonical one.
+/// The call as it was accepted then: its text is the canonical one. What was open is open, and where the rest was found
+/// is where the model had pointed.
 pub(crate) fn proposal(claimed: &Claimed) -> (Place, ToolCall) {
     let verdict = claimed.verdict();
     let place = Place { case: verdict.case(), conversation: verdict.conversation().map(Arc::from) };
-    let call = ToolCall::new(verdict.call_id().clone(), verdict.tool(), claimed.canonical().unwrap_or_default());
+    let slots = verdict.slots();
+    let found = slots.iter().filter_map(|slot| match slot.state() {
+        SlotState::Found { at, .. } => Some((slot.name(), at.pointer().to_string())),
+        _ => None,
+    });
+    let reported = Reported::new(found.chain(change(&slots).map(|change| ("@change", change))));
+    let call = ToolCall::new(verdict.call_id().clone(), verdict.tool(), claimed.canonical().unwrap_or_default())
+        .with_no_result(verdict.open().into_iter().filter_map(argument))
+        .with_reported(reported);
     (place, call)
 }
 
-impl Decided {
+/// What the change is, as the model reported it. It stands there as a value, since no place says it.
+pub(super) fn change(slots: &[Slot]) -> Option<String> {
+    let change = slots.iter().find(|slot| slot.name() == "@change")?;
+    Some(Json::parse(change.value()?).ok()?.as_str()?.to_owned())
+}
+
+/// What is known of a slot since the model wrote the call.
+fn filled(slot: &Slot) -> Option<Filled> {
+    let SlotState::Answered(question) = slot.state() else { return None };
+    match argument(slot.name()).filter(|_| slot.kind() == SlotKind::Value) {
+        Some(path) => Some(Filled::Given(path, question.clone())),
+        None => {
+            let words = Json::parse(slot.value()?).ok()?;
+            Some(Filled::Said(slot.name().into(), words.as_str()?.to_owned(), question.clone()))
+        }
+    }
+}
+
+/// The text without what the tool had filled in.
+fn without_defaults(canonical: &str, asked: &Stored) -> String {
+    let Ok(mut arguments) = Json::parse(canonical) else { return canonical.to_owned() };
+    for path in asked.defaults().into_iter().filter_map(argument) {
+        arguments.take_out(path.segments());
+    }
+    arguments.to_string()
+}
+
+/// What an answer needs to be taken up: who judges what was given with it, and by which key it is bound.
+pub(crate) struct Answering<'a> {
+    pub(crate) claimed: &'a Claimed,
+    pub(crate) key: &'a LedgerKey,
+    pub(crate) checklist: &'a Checklist,
+    pub(crate) list: &'a Arc<Snapshot>,
+    pub(crate) now: SystemTime,
+    /// The host says who the user is.
+    pub(crate) user_apart: bool,
+}
+
+impl Acceptance {
     /// What was answered counts no more.
     pub(crate) fn revoked(self, claimed: &Claimed) -> Self {
-        let Decided(mut state) = self;
-        state.revision = claimed.verdict().revision().unwrap_or(state.revision);
-        state.question = claimed.asked().question();
-        state.approval = Approval::Void("it was taken back");
-        Decided(state)
+        self.goes_on(claimed, |state, open| {
+            state.approval = Approval::Void("it was taken back");
+            open
+        })
     }
 
-    /// Takes up what was answered meanwhile. The call was resolved, accepted, checked and judged anew;
-    /// unless it is the same to the byte, and the tool is, nothing that was answered counts.
-    pub(crate) fn answered(
-        self,
-        claimed: &Claimed,
-        key: &LedgerKey,
-        grants: &Grants,
-        now: SystemTime,
-        user_apart: bool,
-    ) -> Self {
-        let Decided(mut state) = self;
+    /// Takes up what was answered meanwhile: unless the call is the same to the byte, and the tool is, nothing that was
+    /// answered counts. What was given with a yes makes the next revision, before anything is looked up.
+    pub(crate) fn answered(self, by: &Answering<'_>) -> Self {
+        let Answering { claimed, key, .. } = *by;
+        self.goes_on(claimed, |state, open| {
+            state.user_apart = by.user_apart;
+            state.approval = comes_to(state, claimed, key, by.now);
+            let mut listed = Listed::new(Arc::clone(by.list), open);
+            listed.filled.extend(claimed.verdict().slots().iter().filter_map(filled));
+            state.listed = Some(Box::new(listed));
+            state.given = Some(without_defaults(state.canonical(), claimed.asked()));
+            state.hears_again(claimed, key);
+            if let (Approval::Given(_), Some(question)) = (state.approval, claimed.asked().question()) {
+                let written = |(slot, value)| Written { question: question.clone(), slot, value };
+                state.fill_in(Some(by.checklist), claimed.fills().into_iter().map(written).collect());
+                let user = state.falls_to(&Addressee::User);
+                if state.said.iter().any(|said| said.by == user && said.is_yes()) {
+                    state.is_told();
+                }
+            }
+            state.listed.as_ref().map(|listed| listed.open.clone()).unwrap_or_default()
+        })
+    }
+
+    fn goes_on(self, claimed: &Claimed, with: impl FnOnce(&mut State, Vec<JsonPath>) -> Vec<JsonPath>) -> Self {
+        let (mut state, open) = match self {
+            Acceptance::Accepted(Accepted(state)) => (state, Vec::new()),
+            Acceptance::Draft(Draft(state, open)) => (state, open),
+        };
         state.revision = claimed.verdict().revision().unwrap_or(state.revision);
         state.plan = claimed.verdict().plan().map(Arc::new);
         state.question = claimed.asked().question();
-        state.approval = comes_to(&state, claimed, key, now);
-        state.hears_again(claimed, user_apart);
-        // What is denied now is not granted for later.
-        if let (Approval::Given(Some(scope)), true, Some(question)) =
-            (state.approval, state.ruling.denied.is_empty(), state.question.clone())
-        {
-            grants.add(state.tool(), state.canonical(), scope, question);
+        let open = with(&mut state, open);
+        match open.is_empty() {
+            true => Acceptance::Accepted(Accepted(state)),
+            false => Acceptance::Draft(Draft(state, open)),
         }
-        Decided(state)
+    }
+}
+
+impl Decided {
+    /// It was judged anew, with the answer. `true` if somebody has to be asked or told before it runs: whoever is heard
+    /// after this one, or because of what was filled in.
+    pub(crate) fn goes_on(self, grants: &Grants) -> (Self, bool) {
+        let is_yes = matches!(self.0.approval, Approval::Given(_));
+        if is_yes && (self.has_to_tell() || (self.waits() && !self.0.asked_of().is_empty())) {
+            return (self, true);
+        }
+        self.0.grants(grants);
+        (self, false)
     }
 }
 
@@ -63,6 +142,8 @@ fn comes_to(state: &State, claimed: &Claimed, key: &LedgerKey, now: SystemTime) 
         return Approval::Void("the arguments read otherwise now");
     }
     let binds = answered.binds();
+    // Bound by the key of then, which may not be the one of now.
+    let key = claimed.asked().key_id().and_then(|id| key.named(id)).unwrap_or(key);
     if binds.is_none() || binds.as_ref() != Some(bound(state, key).digest()) {
         return Approval::Void("it was given for other values");
     }
@@ -83,4 +164,18 @@ impl Asked {
         }
         self
     }
+}
+
+/// Does the tool take what is given for the blanks of a call that waits?
+pub(crate) fn fits(tool: &HostTool, verdict: &Stored, reply: &Reply) -> Result<(), FillError> {
+    let blanks: Vec<JsonPath> = verdict.open().into_iter().filter_map(argument).collect();
+    let arguments = verdict.arguments().unwrap_or("{}");
+    for (slot, text) in reply.filled() {
+        let value = Json::parse(text).map_err(|_| FillError::no_json())?;
+        if !verdict.open().contains(&slot.as_str()) {
+            return Err(FillError::unknown());
+        }
+        takes(tool, arguments, &blanks, slot, &value).map_err(FillError::new)?;
+    }
+    Ok(())
 }

@@ -137,8 +137,7 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
         _ => None,
     };
     let has_detail = state.end.as_ref().is_some_and(|end| end.detail.is_some());
-    let secrets =
-        if has_detail && state.has_secrets() { state.tool().built().secrets(state.canonical()) } else { Vec::new() };
+    let secrets = if has_detail && state.has_secrets() { state.secrets() } else { Vec::new() };
     let Some(end) = &mut state.end else { return (None, None) };
     if let Some(detail) = &mut end.detail {
         // A panic or a cause may quote what it was given.

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -43,6 +44,8 @@ pub(crate) struct State {
     pub(super) user_apart: bool,
     /// The question that it came down to.
     pub(super) question: Option<QuestionId>,
+    /// Of a call that goes on elsewhere: what it was made of, without the tool's defaults.
+    pub(super) given: Option<String>,
     /// What spares the question.
     pub(super) grant: Option<Arc<Grant>>,
     /// The turn was cancelled before the call could begin.
@@ -51,6 +54,8 @@ pub(crate) struct State {
     pub(super) verdict: Option<Arc<Verdict>>,
     /// Why the verdict, a no, is not in the ledger.
     pub(super) unrecorded: Option<String>,
+    /// The ledger has refused the verdict: the call is another host's by now.
+    pub(super) not_ours: bool,
     /// Of a call that is going to wait: until when it does.
     pub(super) expires: Option<SystemTime>,
     /// In an ending.
@@ -114,10 +119,12 @@ impl State {
             said: Vec::new(),
             user_apart: false,
             question: None,
+            given: None,
             grant: None,
             cancelled: false,
             verdict: None,
             unrecorded: None,
+            not_ours: false,
             expires: None,
             end: None,
         }
@@ -199,8 +206,13 @@ impl State {
             Some(listed) => (&*listed.open, &*listed.filled),
             None => (&[][..], &[][..]),
         };
-        let given = as_given(&self.call);
+        let given = self.given();
         Examined { tool: self.tool(), call: &self.call, canonical: self.canonical(), given, open, filled }
+    }
+
+    /// What the canonical text was made of.
+    pub(super) fn given(&self) -> Cow<'_, str> {
+        self.given.as_deref().map_or_else(|| as_given(&self.call), Cow::Borrowed)
     }
 
     /// The canonical text. From `accept` on.
@@ -239,7 +251,7 @@ impl State {
         if !self.has_secrets() {
             return;
         }
-        let secrets = self.tool().built().secrets(self.canonical());
+        let secrets = self.secrets();
         for text in texts {
             for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
                 *text = text.replace(secret.as_str(), REDACTED);
@@ -247,9 +259,19 @@ impl State {
         }
     }
 
+    /// The secrets among the arguments, as they would be quoted.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        self.tool().built().secrets(self.canonical(), self.open())
+    }
+
+    /// Where nothing is although it is required.
+    fn open(&self) -> &[JsonPath] {
+        self.listed.as_ref().map_or(&[], |listed| &listed.open)
+    }
+
     /// The canonical text as it may be stored and shown.
     pub(super) fn redacted(&self) -> String {
-        self.tool().built().redact(self.canonical())
+        self.tool().built().redact(self.canonical(), self.open())
     }
 }
 

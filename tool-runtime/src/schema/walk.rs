@@ -117,22 +117,24 @@ impl Graph {
         }
     }
 
-    /// The secrets of an accepted text, as they would be quoted.
-    pub(crate) fn secrets(&self, canonical: &str) -> Vec<String> {
+    /// The secrets of an accepted text, as they would be quoted. `open`: as it was accepted with.
+    pub(crate) fn secrets(&self, canonical: &str, open: &[JsonPath]) -> Vec<String> {
         if !self.has_secrets {
             return Vec::new();
         }
         let mut walker = Walker::new(self, canonical, Mode::Redacted);
+        walker.open = open;
         let _ = walker.run(self.root);
         walker.secrets
     }
 
-    /// An accepted text with every secret in it replaced.
-    pub(crate) fn redact(&self, canonical: &str) -> String {
+    /// An accepted text with every secret in it replaced. `open`: as it was accepted with.
+    pub(crate) fn redact(&self, canonical: &str, open: &[JsonPath]) -> String {
         if !self.has_secrets {
             return canonical.to_owned();
         }
         let mut walker = Walker::new(self, canonical, Mode::Redacted);
+        walker.open = open;
         match walker.run(self.root) {
             Ok(walked) => walked.text.unwrap_or_else(|| canonical.to_owned()),
             // Not one of this schema's texts, so nobody knows where its secrets are.

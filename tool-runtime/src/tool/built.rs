@@ -132,6 +132,7 @@ impl Built {
         normalise(&mut parameters);
         settle_constraints(&mut parameters);
         check_root(&mut parameters, Root::Plain, &mut issues);
+        add_conditions(&mut parameters, definition.conditions);
 
         let mut generator = SchemaSettings::draft2020_12()
             .for_serialize()
@@ -282,8 +283,8 @@ impl Built {
     }
 
     /// The secrets of accepted arguments.
-    pub(crate) fn secrets(&self, canonical: &str) -> Vec<String> {
-        self.input.graph.secrets(canonical)
+    pub(crate) fn secrets(&self, canonical: &str, open: &[JsonPath]) -> Vec<String> {
+        self.input.graph.secrets(canonical, open)
     }
 
     /// Which of accepted arguments come from defaults.
@@ -307,8 +308,8 @@ impl Built {
         &self.checklist
     }
 
-    pub(crate) fn redact(&self, canonical: &str) -> String {
-        self.input.graph.redact(canonical)
+    pub(crate) fn redact(&self, canonical: &str, open: &[JsonPath]) -> String {
+        self.input.graph.redact(canonical, open)
     }
 
     /// Checks an output along its schema.
@@ -358,6 +359,22 @@ fn lists_within(parameters: &Json) -> Vec<(String, Json)> {
     let mut found = Vec::new();
     gather(parameters, "", MAX_DEPTH, &mut found);
     found
+}
+
+/// Puts what stands in the attribute beside what stands in the schema: one list, however it was written.
+fn add_conditions(schema: &mut Json, conditions: &[&[(&str, &str)]]) {
+    if conditions.is_empty() {
+        return;
+    }
+    let mut lines = match schema.get(hints::CHECKLIST) {
+        Some(Json::Array(lines)) => lines.clone(),
+        // What is no list is no line either, and says so.
+        Some(other) => vec![other.clone()],
+        None => Vec::new(),
+    };
+    let member = |(key, value): &(&str, &str)| ((*key).to_owned(), Json::string(*value));
+    lines.extend(conditions.iter().map(|keys| Json::Object(keys.iter().map(member).collect())));
+    schema.set(hints::CHECKLIST, Json::Array(lines));
 }
 
 fn add_definitions(schema: &mut Json, generator: &mut SchemaGenerator) {

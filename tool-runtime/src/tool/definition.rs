@@ -304,6 +304,8 @@ pub struct Definition {
     pub(crate) writes: &'static [usize],
     pub(crate) hints: Hints,
     pub(crate) changes: &'static [&'static str],
+    /// Conditions of the provider's checklist, each by the keys that a file has.
+    pub(super) conditions: &'static [&'static [(&'static str, &'static str)]],
     pub(crate) causes: bool,
     pub(crate) present_call: Option<fn(&ErasedArgs) -> Card>,
     pub(crate) present_result: Option<fn(&ErasedArgs, &StoredResult) -> Card>,
@@ -338,6 +340,7 @@ impl Definition {
             writes: &[],
             hints: Hints { read_only: false, destructive: false, idempotent: false, deterministic: false },
             changes: &[],
+            conditions: &[],
             causes: false,
             present_call: None,
             present_result: None,
@@ -424,6 +427,12 @@ impl Definition {
     /// The state changes it can make.
     pub const fn changes(mut self, changes: &'static [&'static str]) -> Self {
         self.changes = changes;
+        self
+    }
+
+    /// Conditions of the provider's checklist, each by its keys and their values.
+    pub const fn conditions(mut self, conditions: &'static [&'static [(&'static str, &'static str)]]) -> Self {
+        self.conditions = conditions;
         self
     }
 

@@ -3,7 +3,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::BoxFuture;
-use crate::gate::{Answer, Approver, Blank, GrantScope, Question, QuestionSet};
+use crate::gate::{Answer, Approver, Blank, Confirmed, GrantScope, Question, QuestionSet};
 use crate::schema::json::Json;
 use crate::schema::text::{ascii, excerpt, letters_in_paths, visible};
 use crate::schema::{JsonPath, Segment};
@@ -250,6 +250,9 @@ fn show(out: &mut String, question: &Question, (number, total): (usize, usize)) 
     let inner = question.defaults.iter().filter(|path| path.segments().len() > 1);
     cut_list(out, inner.collect::<Vec<_>>().into_iter(), |out, path| {
         let _ = writeln!(out, "  default: {}", ascii(&path.to_string(), LONGEST));
+    });
+    cut_list(out, question.confirmed.iter(), |out, Confirmed { slot, question }| {
+        let _ = writeln!(out, "  confirmed before: {} (question {question})", ascii(slot, LONGEST));
     });
     let digest = question.digest.to_string();
     let _ = writeln!(out, "  digest: {}", visible(&digest, 64));

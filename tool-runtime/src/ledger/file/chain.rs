@@ -52,7 +52,10 @@ impl std::str::FromStr for FileHead {
 /// Writes lines on, each with the code of all before it.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
+    /// What is written is written under this, and read also under those before it.
     pub(super) key: LedgerKey,
+    /// The name of the key under which it was begun.
+    first: String,
     pub(super) ledger: String,
     pub(super) head: FileHead,
 }
@@ -60,7 +63,7 @@ pub(super) struct Chain {
 impl Chain {
     /// The first line, which says what the file is.
     pub(super) fn begin(key: LedgerKey, ledger: String, at: i64, out: &mut String) -> Self {
-        let mut chain = Chain { key, ledger, head: FileHead::START };
+        let mut chain = Chain { first: key.id().to_owned(), key, ledger, head: FileHead::START };
         let start = out.len();
         out.push_str(r#"{"n":0,"at_us":"#);
         out.push_str(itoa::Buffer::new().format(at));
@@ -81,31 +84,36 @@ impl Chain {
         out.push_str(itoa::Buffer::new().format(at));
         out.push_str(r#","owner":"#);
         write_string(out, owner);
+        out.push_str(r#","key":"#);
+        write_string(out, self.key.id());
         out.push_str(r#","entry":"#);
         out.push_str(entry);
         self.close(out, start);
     }
 
     fn close(&mut self, out: &mut String, start: usize) {
-        let mac = self.key.mac(DOMAIN, &self.parts(&out[start..]));
+        let mac = self.key.mac(DOMAIN, &self.parts(&self.key, &out[start..]));
         out.push_str(r#","mac":""#);
         out.push_str(&Digest::from(mac).to_string());
         out.push_str("\"}\n");
         self.head = FileHead { lines: self.head.lines + 1, mac };
     }
 
-    fn parts<'a>(&'a self, line: &'a str) -> [&'a [u8]; 4] {
-        [self.ledger.as_bytes(), self.key.id().as_bytes(), &self.head.mac, line.as_bytes()]
+    fn parts<'a>(&'a self, key: &'a LedgerKey, line: &'a str) -> [&'a [u8]; 4] {
+        [self.ledger.as_bytes(), key.id().as_bytes(), &self.head.mac, line.as_bytes()]
     }
 
-    /// Is it the next line, but for its newline? Then the chain goes on behind it.
-    fn takes(&mut self, line: &str) -> bool {
+    /// Is it the next line, but for its newline? Then the chain goes on behind it. `json`: the same, read.
+    fn takes(&mut self, line: &str, json: &Json) -> bool {
+        // Before keys could be changed, only the first line had the name of one.
+        let id = json.get("key").and_then(Json::as_str).unwrap_or(&self.first);
+        let Some(key) = self.key.named(id) else { return false };
         let Some((text, tail)) = line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at)) else {
             return false;
         };
         let digits = tail.strip_prefix(r#","mac":""#).and_then(|tail| tail.strip_suffix("\"}"));
         let Some(mac) = digits.and_then(|digits| digits.parse::<Digest>().ok()) else { return false };
-        let holds = self.key.is_mac(DOMAIN, &self.parts(text), mac.as_bytes());
+        let holds = key.is_mac(DOMAIN, &self.parts(key, text), mac.as_bytes());
         if holds {
             self.head = FileHead { lines: self.head.lines + 1, mac: *mac.as_bytes() };
         }
@@ -181,19 +189,23 @@ pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, Stri
 /// Takes a line if it is the next one: the entry in it, unless it is the first.
 fn take(contents: &mut Contents, line: &[u8], key: &LedgerKey) -> Result<Option<Option<Stored>>, String> {
     let Ok(line) = std::str::from_utf8(line) else { return Ok(None) };
+    let Ok(json) = Json::parse(line) else { return Ok(None) };
     let mut chain = match &contents.chain {
         Some(chain) => chain.clone(),
-        None => match first(line, key)? {
+        None => match first(&json, key)? {
             Some(chain) => chain,
             None => return Ok(None),
         },
     };
-    if !chain.takes(line) {
-        return Ok(None);
+    if !chain.takes(line, &json) {
+        return match json.get("key").and_then(Json::as_str) {
+            Some(id) if key.named(id).is_none() => Err(other_key(id)),
+            _ => Ok(None),
+        };
     }
     let entry = match contents.chain {
         None => None,
-        Some(_) => Some(entry(line).ok_or("it holds no entry that this version knows")?),
+        Some(_) => Some(entry(line, &json, &chain.first).ok_or("it holds no entry that this version knows")?),
     };
     contents.macs.push(chain.head.mac);
     contents.chain = Some(chain);
@@ -201,27 +213,30 @@ fn take(contents: &mut Contents, line: &[u8], key: &LedgerKey) -> Result<Option<
 }
 
 /// The chain that a first line begins. `Err` if it was written under another key or by another version.
-fn first(line: &str, key: &LedgerKey) -> Result<Option<Chain>, String> {
-    let Ok(json) = Json::parse(line) else { return Ok(None) };
+fn first(json: &Json, key: &LedgerKey) -> Result<Option<Chain>, String> {
     let word = |name: &str| json.get(name).and_then(Json::as_str);
     let Some((ledger, id)) = word("ledger").zip(word("key")) else { return Ok(None) };
-    if id != key.id() {
-        return Err(format!("it was written under the key `{}`", text::shown(id, 64)));
+    if key.named(id).is_none() {
+        return Err(other_key(id));
     }
     if json.get("format").and_then(Json::as_number) != Some("1") {
         return Err("it is of another format".to_owned());
     }
-    Ok(Some(Chain { key: key.clone(), ledger: ledger.to_owned(), head: FileHead::START }))
+    Ok(Some(Chain { key: key.clone(), first: id.to_owned(), ledger: ledger.to_owned(), head: FileHead::START }))
 }
 
-/// The entry in a line that holds.
-fn entry(line: &str) -> Option<Stored> {
-    let json = Json::parse(line).ok()?;
+fn other_key(id: &str) -> String {
+    format!("it was written under the key `{}`, which isn't there", text::shown(id, 64))
+}
+
+/// The entry in a line that holds. `first`: the key of those that name none.
+fn entry(line: &str, json: &Json, first: &str) -> Option<Stored> {
     let at = json.get("at_us")?.as_number()?.parse().ok().and_then(from_micros);
     let owner = json.get("owner")?.as_str().and_then(Owner::read);
     // Its very text, and not how it would be written anew.
     let text = JsonPath::from_pointer("/entry")?.find(line)?;
-    Some(Stored::read(text).ok()?.written(at, owner))
+    let key = json.get("key").and_then(Json::as_str).unwrap_or(first);
+    Some(Stored::read(text).ok()?.written(at, owner, Some(key)))
 }
 
 /// Can it be what is left of a write that was cut off? Then it holds no line that was ever whole, and
@@ -238,9 +253,10 @@ fn is_torn(contents: &Contents, rest: &[u8], key: &LedgerKey) -> bool {
     while let Some(end) = text[cursor..].find("\"}") {
         cursor += end + 2;
         let line = &text[..cursor];
+        let Ok(json) = Json::parse(line) else { continue };
         let whole = match &contents.chain {
-            Some(chain) => chain.clone().takes(line),
-            None => first(line, key).is_ok_and(|chain| chain.is_some_and(|mut chain| chain.takes(line))),
+            Some(chain) => chain.clone().takes(line, &json),
+            None => first(&json, key).is_ok_and(|chain| chain.is_some_and(|mut chain| chain.takes(line, &json))),
         };
         if whole {
             return false;

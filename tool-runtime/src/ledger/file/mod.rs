@@ -14,9 +14,10 @@ use chain::{Chain, Contents};
 pub use chain::{FileHead, FileTail};
 use writer::{Job, Writer};
 
+use super::desk::Desk;
 use super::key::random;
 use super::record::to_micros;
-use super::waiting::Desk;
+use super::waiting::sealed_names;
 use super::{
     ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, LedgerKeyError, Owner, Parking, Query,
     Refusal, Reply, ReplyError,
@@ -37,6 +38,9 @@ use crate::gate::QuestionId;
 ///
 /// A line that was not written to its end, because the host stopped, was never acknowledged. Opening
 /// puts it aside into `<file>.torn`; reading reports it and changes nothing.
+///
+/// Nothing is ever taken out of it, since the chain would not hold: to keep less, begin a new file, and keep the old
+/// one's head, or nothing of it.
 ///
 /// The arguments of a call that waits, if some are secret, are kept sealed in `<file>.sealed/` until the
 /// call is over; that takes the feature `sealed`.
@@ -161,7 +165,7 @@ impl FileLedger {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn write(&self, entries: Vec<Entry>, parked: Option<(CaseId, Vec<u8>)>) -> Result<(), LedgerError> {
+    async fn write(&self, entries: Vec<Entry>, parked: Option<(String, Vec<u8>)>) -> Result<(), LedgerError> {
         let mut lines = Vec::with_capacity(entries.len());
         for entry in entries {
             let text = entry.to_text()?;
@@ -171,19 +175,9 @@ impl FileLedger {
     }
 
     #[cfg(feature = "sealed")]
-    fn seal(&self, case: CaseId, whole: &str) -> Result<Vec<u8>, LedgerError> {
-        self.key.seal(&case.to_string(), whole).map_err(LedgerError::new)
-    }
-
-    #[cfg(not(feature = "sealed"))]
-    fn seal(&self, _: CaseId, _: &str) -> Result<Vec<u8>, LedgerError> {
-        Err(LedgerError::unsupported("keep the secret arguments of a call that waits: the feature `sealed` is off"))
-    }
-
-    #[cfg(feature = "sealed")]
-    fn unsealed(&self, case: CaseId) -> Result<Option<String>, ClaimError> {
-        match fs::read(sealed_folder(&self.path).join(case.to_string())) {
-            Ok(sealed) => match self.key.unseal(&case.to_string(), &sealed) {
+    fn unsealed(&self, name: &str) -> Result<Option<String>, ClaimError> {
+        match fs::read(sealed_folder(&self.path).join(name)) {
+            Ok(sealed) => match self.key.unseal(name, &sealed) {
                 Ok(whole) => Ok(Some(whole)),
                 Err(error) => Err(ClaimError::Forged(error.to_string())),
             },
@@ -193,9 +187,20 @@ impl FileLedger {
     }
 
     #[cfg(not(feature = "sealed"))]
-    fn unsealed(&self, _: CaseId) -> Result<Option<String>, ClaimError> {
+    fn unsealed(&self, _: &str) -> Result<Option<String>, ClaimError> {
         Ok(None)
     }
+}
+
+/// What no record may say, so that nobody without the key reads it. `name` is that of the file that it is for.
+#[cfg(feature = "sealed")]
+fn seal(key: &LedgerKey, name: &str, text: &str) -> Result<Vec<u8>, LedgerError> {
+    key.seal(name, text).map_err(LedgerError::new)
+}
+
+#[cfg(not(feature = "sealed"))]
+fn seal(_: &LedgerKey, _: &str, _: &str) -> Result<Vec<u8>, LedgerError> {
+    Err(LedgerError::unsupported("keep the secret arguments of a call that waits: the feature `sealed` is off"))
 }
 
 impl Ledger for FileLedger {
@@ -223,8 +228,9 @@ impl Ledger for FileLedger {
         Box::pin(async move {
             let parked = match &parking.whole {
                 Some(whole) => {
-                    let case = parking.verdict.case();
-                    Some((case, self.seal(case, whole)?))
+                    let [name, _] = sealed_names(parking.verdict.case());
+                    let sealed = seal(&self.key, &name, whole)?;
+                    Some((name, sealed))
                 }
                 None => None,
             };
@@ -238,9 +244,10 @@ impl Ledger for FileLedger {
 
     fn claim(&self, case: CaseId) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
         Box::pin(async move {
-            let whole = self.unsealed(case)?;
+            let [whole, hidden] = sealed_names(case);
+            let (whole, hidden) = (self.unsealed(&whole)?, self.unsealed(&hidden)?);
             let claimed = self.desk().claim(case, SystemTime::now())?;
-            Ok(Claimed { whole, ..claimed })
+            Ok(Claimed { whole, hidden, ..claimed })
         })
     }
 
@@ -281,7 +288,8 @@ fn erase_forgotten(folder: &Path, desk: &Desk) -> io::Result<()> {
     };
     for file in files {
         let file = file?;
-        let case = file.file_name().to_str().and_then(|name| name.parse::<CaseId>().ok());
+        let name = file.file_name();
+        let case = name.to_str().and_then(|name| name.split('.').next()?.parse::<CaseId>().ok());
         if case.is_some_and(|case| !desk.waiting().any(|waiting| waiting == case)) {
             fs::remove_file(file.path())?;
         }

@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use tokio::sync::oneshot;
 
+use super::super::desk::Desk;
 use super::super::record::to_micros;
-use super::super::waiting::Desk;
+use super::super::waiting::{ReplyEntry, sealed_names};
 use super::super::{Entry, LedgerError, Owner, Reply, ReplyError, Stored};
 use super::chain::{Chain, FileHead};
 use crate::call::CaseId;
@@ -20,8 +21,8 @@ use crate::call::CaseId;
 pub(super) enum Job {
     Append {
         lines: Vec<(Entry, String)>,
-        /// The sealed arguments of a call that is going to wait.
-        parked: Option<(CaseId, Vec<u8>)>,
+        /// The sealed arguments of a call that is going to wait, and their file's name.
+        parked: Option<(String, Vec<u8>)>,
         done: oneshot::Sender<Result<(), String>>,
     },
     Reply {
@@ -150,7 +151,7 @@ impl Pen {
     #[expect(clippy::type_complexity, reason = "the parts of jobs, in one place")]
     fn append(
         &mut self,
-        jobs: Vec<(Vec<(Entry, String)>, Option<(CaseId, Vec<u8>)>, oneshot::Sender<Result<(), String>>)>,
+        jobs: Vec<(Vec<(Entry, String)>, Option<(String, Vec<u8>)>, oneshot::Sender<Result<(), String>>)>,
     ) {
         let at = SystemTime::now();
         let mut lines: Vec<&(Entry, String)> = Vec::new();
@@ -165,7 +166,7 @@ impl Pen {
         }
         for (entries, (parked, done)) in jobs_lines.iter().zip(parked_of.iter().zip(dones)) {
             // Before its line: a call that is said to wait can be gone on with.
-            let kept = parked.as_ref().map_or(Ok(()), |(case, sealed)| self.keep(*case, sealed));
+            let kept = parked.as_ref().map_or(Ok(()), |(name, sealed)| self.keep(name, sealed));
             match kept {
                 Ok(()) => {
                     lines.extend(entries);
@@ -190,8 +191,15 @@ impl Pen {
 
     fn reply(&mut self, reply: &Reply) -> Result<(), ReplyError> {
         let at = SystemTime::now();
-        let entry = self.desk.lock().unwrap_or_else(PoisonError::into_inner).reply(reply, at)?;
+        let replied = self.desk.lock().unwrap_or_else(PoisonError::into_inner).reply(reply, at)?;
+        let ReplyEntry { entry, hidden } = replied;
         let text = entry.to_text()?;
+        if let Some(hidden) = hidden {
+            // Before its line, as with what is parked.
+            let [_, name] = sealed_names(entry.case());
+            let sealed = super::seal(&self.chain.key, &name, &hidden)?;
+            self.keep(&name, &sealed).map_err(LedgerError::new)?;
+        }
         self.write(&[&text], at).map_err(LedgerError::new)?;
         self.note(&entry, &text, at);
         Ok(())
@@ -229,7 +237,9 @@ impl Pen {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let case = entry.case();
         let waited = desk.is_waiting(case);
-        let noted = desk.note(entry, None, || Ok(Stored::read(text)?.written(Some(at), Some(self.owner.clone()))));
+        let noted = desk.note(entry, None, || {
+            Ok(Stored::read(text)?.written(Some(at), Some(self.owner.clone()), Some(self.chain.key.id())))
+        });
         if let Err::<(), super::super::StoredError>(error) = noted {
             tracing::error!(target: "tool_runtime", %error, "an entry that was written can't be read");
         }
@@ -240,10 +250,10 @@ impl Pen {
         }
     }
 
-    /// Keeps the sealed arguments of a call that is going to wait.
-    fn keep(&self, case: CaseId, sealed: &[u8]) -> io::Result<()> {
+    /// Keeps something sealed until its call is over.
+    fn keep(&self, name: &str, sealed: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.sealed)?;
-        let mut file = File::create(self.sealed.join(case.to_string()))?;
+        let mut file = File::create(self.sealed.join(name))?;
         file.write_all(sealed)?;
         file.sync_all()?;
         super::sync_folder(&self.sealed.join("."))
@@ -251,8 +261,11 @@ impl Pen {
 }
 
 fn erase(folder: &Path, case: CaseId) -> io::Result<()> {
-    match fs::remove_file(folder.join(case.to_string())) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    for name in sealed_names(case) {
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
+    Ok(())
 }

@@ -118,6 +118,13 @@ impl Connection {
         })
     }
 
+    /// As [`run`](Self::run), of a statement that was put together. Only of parts of this crate's.
+    pub(super) async fn run_made(&mut self, sql: String, values: Vec<Value>) -> Result<u64, sqlx::Error> {
+        with!(self, Connection, connection => {
+            bound!(sql, values).execute(&mut **connection).await.map(|done| done.rows_affected())
+        })
+    }
+
     /// The rows that a statement gives, by the types of their columns.
     pub(super) async fn rows(
         &mut self,

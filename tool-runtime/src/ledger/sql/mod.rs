@@ -17,6 +17,7 @@ use writer::{Append, Job, ROOM, Writer};
 
 use super::file::hex;
 use super::key::{Mac, random};
+use super::waiting::sealed_names;
 use super::{
     ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, Refusal, Reply,
     ReplyError, Stored,
@@ -28,7 +29,8 @@ use crate::gate::QuestionId;
 /// Keeps entries in a SQLite or PostgreSQL database, one row a call.
 ///
 /// Several hosts may share one: what waits for an answer may be answered by one and gone on with by
-/// another, and whoever is first to claim it is the only one. Times are the database's.
+/// another, and whoever is first to claim it is the only one. Times are the database's; only until when a call waits is
+/// said by the host that lets it wait, and held against the database's clock.
 ///
 /// Every text has a code under the ledger's key (HMAC-SHA-256), so that a record that was forged or
 /// edited is refused. What no code can show is that a database was put back to an earlier state, or
@@ -49,7 +51,10 @@ struct Inner {
 
 /// What the ledger and its writer know.
 struct Shared {
+    /// Written under this, and read also under those before it.
     key: LedgerKey,
+    /// The name of the key of what names none.
+    first: String,
     ledger: String,
     host: Owner,
     /// The same, as it stands in rows.
@@ -168,7 +173,7 @@ impl SqlLedger {
         let mut connection = connections.acquire().await.map_err(LedgerError::new)?;
         let begin = connections.dialect().begin();
         connection.run(begin, Vec::new()).await.map_err(LedgerError::new)?;
-        let ledger = match migrated(&mut connection, &connections, &key).await {
+        let (ledger, first) = match migrated(&mut connection, &connections, &key).await {
             Ok(ledger) => ledger,
             Err(error) => {
                 // Closed in the middle of it, nothing of it is done.
@@ -183,7 +188,7 @@ impl SqlLedger {
             connection.run(EARLIER_STARTS, vec![earlier]).await.map_err(LedgerError::new)?;
         }
         let owner = host.to_string().replace('\0', "\u{fffd}");
-        let shared = Arc::new(Shared { key, ledger, host, owner, statements, claimed: Mutex::default() });
+        let shared = Arc::new(Shared { key, first, ledger, host, owner, statements, claimed: Mutex::default() });
         lease(&mut connection, &shared, options.lease).await.map_err(LedgerError::new)?;
         connection.run(statements.erase_forgotten, Vec::new()).await.map_err(LedgerError::new)?;
         drop(connection);
@@ -233,7 +238,7 @@ impl SqlLedger {
         }
         let (done, written) = oneshot::channel();
         self.inner.jobs.send(Job::Append(Append { lines, sealed, done })).await.map_err(|_| ended())?;
-        written.await.map_err(|_| ended())?.map_err(LedgerError::new)
+        written.await.map_err(|_| ended())?
     }
 }
 
@@ -246,8 +251,10 @@ impl Shared {
         self.key.mac(DOMAIN, &[self.ledger.as_bytes(), self.key.id().as_bytes(), text.as_bytes()])
     }
 
-    fn is_ours(&self, text: &str, mac: &[u8]) -> bool {
-        self.key.is_mac(DOMAIN, &[self.ledger.as_bytes(), self.key.id().as_bytes(), text.as_bytes()], mac)
+    /// The key of this name, if what it was written under is.
+    fn key_of(&self, id: &str, text: &str, mac: &[u8]) -> Option<&LedgerKey> {
+        let parts = [self.ledger.as_bytes(), id.as_bytes(), text.as_bytes()];
+        self.key.named(id).filter(|key| key.is_mac(DOMAIN, &parts, mac))
     }
 
     fn has_claimed(&self, case: CaseId) -> bool {
@@ -258,12 +265,12 @@ impl Shared {
 
 const DOMAIN: &str = "sql-entry";
 
-/// Brings the database to this version. Gives its id.
+/// Brings the database to this version. Gives its id, and the name of the key under which it was begun.
 async fn migrated(
     connection: &mut Connection,
     connections: &Connections,
     key: &LedgerKey,
-) -> Result<String, LedgerError> {
+) -> Result<(String, String), LedgerError> {
     let dialect = connections.dialect();
     if let Some(lock) = dialect.lock() {
         connection.define(lock.to_owned()).await.map_err(LedgerError::new)?;
@@ -273,15 +280,17 @@ async fn migrated(
     let columns = [Column::Text, Column::Text, Column::Integer];
     let mut rows = connection.rows(about, Vec::new(), &columns).await.map_err(LedgerError::new)?;
     let latest = MIGRATIONS.len() as i64;
-    let (id, version) = match rows.pop().map(<[Value; 3]>::try_from) {
+    let (id, first, version) = match rows.pop().map(<[Value; 3]>::try_from) {
         Some(Ok([id, key_id, version])) => {
             let key_id = key_id.into_text().unwrap_or_default();
-            if key_id != key.id() {
-                return Err(LedgerError::new(format!("the ledger was written under the key `{key_id}`")));
+            if key.named(&key_id).is_none() {
+                return Err(LedgerError::new(format!(
+                    "the ledger was written under the key `{key_id}`, which isn't there"
+                )));
             }
-            (id.into_text().unwrap_or_default(), version.into_integer().unwrap_or_default())
+            (id.into_text().unwrap_or_default(), key_id, version.into_integer().unwrap_or_default())
         }
-        _ => (hex(&random::<16>().map_err(LedgerError::new)?), 0),
+        _ => (hex(&random::<16>().map_err(LedgerError::new)?), key.id().to_owned(), 0),
     };
     if version > latest {
         return Err(LedgerError::new(format!("the ledger is of version {version}; this is {latest}")));
@@ -289,10 +298,10 @@ async fn migrated(
     for migration in &MIGRATIONS[usize::try_from(version).unwrap_or(0)..] {
         connection.define(dialect.definitions(migration)).await.map_err(LedgerError::new)?;
     }
-    let values = vec![Value::text(&id), Value::text(key.id()), Value::Integer(Some(latest))];
+    let values = vec![Value::text(&id), Value::text(&first), Value::Integer(Some(latest))];
     let set = "INSERT INTO tool_ledger (one, id, key_id, version) VALUES (1, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET version = excluded.version";
     connection.run(set, values).await.map_err(LedgerError::new)?;
-    Ok(id)
+    Ok((id, first))
 }
 
 async fn lease(connection: &mut Connection, shared: &Shared, lease: Duration) -> Result<(), sqlx::Error> {
@@ -350,8 +359,8 @@ impl Ledger for SqlLedger {
     fn park(&self, parking: Parking) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
             let seal = |whole: &Arc<str>| {
-                let case = parking.verdict.case().to_string();
-                self.inner.shared.key.seal(&case, whole).map_err(LedgerError::new)
+                let [name, _] = sealed_names(parking.verdict.case());
+                self.inner.shared.key.seal(&name, whole).map_err(LedgerError::new)
             };
             let sealed = parking.whole.as_ref().map(seal).transpose()?;
             self.write(vec![parking.entry()], sealed).await

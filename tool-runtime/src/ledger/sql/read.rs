@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
+use std::time::SystemTime;
 
 use super::connection::{Column, Connection, Value};
 use super::{SqlLedger, about_case};
@@ -9,6 +10,7 @@ use crate::call::CaseId;
 use crate::gate::{Answer, AnswerError, QuestionId};
 use crate::ledger::history::is_pause;
 use crate::ledger::record::from_micros;
+use crate::ledger::waiting::sealed_names;
 use crate::ledger::{
     ClaimError, Claimed, History, LedgerError, Owner, Query, Refusal, Reply, ReplyError, Stored, StoredKind,
 };
@@ -22,9 +24,11 @@ impl From<Forged> for LedgerError {
     }
 }
 
-const CALL: &str =
-    "SELECT case_id, state, owner, began, ended_at, verdict, verdict_mac, ended, ended_mac FROM tool_calls";
-const CALL_COLUMNS: [Column; 9] = [
+/// A text, its code, and the name of its key.
+type Text = [Value; 3];
+
+const CALL: &str = "SELECT case_id, state, owner, began, ended_at, verdict, verdict_mac, verdict_key, ended, ended_mac, ended_key FROM tool_calls";
+const CALL_COLUMNS: [Column; 11] = [
     Column::Text,
     Column::Text,
     Column::Text,
@@ -33,31 +37,56 @@ const CALL_COLUMNS: [Column; 9] = [
     Column::Text,
     Column::Bytes,
     Column::Text,
+    Column::Text,
     Column::Bytes,
+    Column::Text,
 ];
-const ENTRY: &str = "SELECT case_id, owner, at, body, mac FROM tool_entries";
-const ENTRY_COLUMNS: [Column; 5] = [Column::Text, Column::Text, Column::Integer, Column::Text, Column::Bytes];
+const ENTRY: &str = "SELECT case_id, owner, at, body, mac, key_id FROM tool_entries";
+const ENTRY_COLUMNS: [Column; 6] =
+    [Column::Text, Column::Text, Column::Integer, Column::Text, Column::Bytes, Column::Text];
 
 impl SqlLedger {
     /// A text, if it is what was written about this call.
-    fn stored(&self, case: &str, text: Value, mac: Value, at: Value, owner: &str) -> Result<Stored, Forged> {
+    fn stored(&self, case: &str, cells: Text, at: Value, owner: &str) -> Result<Stored, Forged> {
+        let [text, mac, key] = cells;
         let text = text.into_text().ok_or_else(|| Forged(format!("an entry of {case} is missing")))?;
-        if !self.inner.shared.is_ours(&text, &mac.into_bytes().unwrap_or_default()) {
-            return Err(Forged(format!("an entry of {case} has not the code that it should")));
+        let shared = &self.inner.shared;
+        let key = key.into_text().unwrap_or_else(|| shared.first.clone());
+        if shared.key_of(&key, &text, &mac.into_bytes().unwrap_or_default()).is_none() {
+            let why = match shared.key.named(&key) {
+                Some(_) => "has not the code that it should".to_owned(),
+                None => format!("names the key `{}`, which isn't there", crate::schema::text::shown(&key, 64)),
+            };
+            return Err(Forged(format!("an entry of {case} {why}")));
         }
         let stored = Stored::read(text).map_err(|error| Forged(format!("{case}: {error}")))?;
         if stored.case().to_string() != case {
             return Err(Forged(format!("an entry of {} stands with {case}", stored.case())));
         }
-        Ok(stored.written(at.into_integer().and_then(from_micros), Owner::read(owner)))
+        Ok(stored.written(at.into_integer().and_then(from_micros), Owner::read(owner), Some(&key)))
+    }
+
+    /// A row of entries, with its case.
+    fn entry(&self, row: Vec<Value>) -> Result<(String, Stored), Forged> {
+        let Ok([case, owner, at, body, mac, key]) = <[Value; 6]>::try_from(row) else {
+            return Err(Forged("an entry is missing".to_owned()));
+        };
+        let case = case.into_text().unwrap_or_default();
+        let stored = self.stored(&case, [body, mac, key], at, &owner.into_text().unwrap_or_default())?;
+        Ok((case, stored))
+    }
+
+    /// The time, by the database's clock.
+    async fn now(&self, connection: &mut Connection) -> Result<Option<SystemTime>, sqlx::Error> {
+        let sql = self.inner.shared.statements.now.to_owned();
+        let rows = connection.rows(sql, Vec::new(), &[Column::Integer]).await?;
+        Ok(rows.into_iter().flatten().next().and_then(Value::into_integer).and_then(from_micros))
     }
 
     pub(super) async fn read_history(&self, query: &Query) -> Result<History, LedgerError> {
         let failed = LedgerError::new;
         let mut connection = self.inner.connections.acquire().await.map_err(failed)?;
-        let say = self.inner.shared.statements;
-        let now = connection.rows(say.now.to_owned(), Vec::new(), &[Column::Integer]).await.map_err(failed)?;
-        let now = now.into_iter().flatten().next().and_then(Value::into_integer).and_then(from_micros);
+        let now = self.now(&mut connection).await.map_err(failed)?;
         let hosts = "SELECT owner, expires FROM tool_hosts".to_owned();
         let hosts = connection.rows(hosts, Vec::new(), &[Column::Text, Column::Integer]).await.map_err(failed)?;
         let leases: Vec<_> = hosts.into_iter().filter_map(host).collect();
@@ -66,10 +95,7 @@ impl SqlLedger {
             let rows = connection.rows(sql, Vec::new(), &ENTRY_COLUMNS).await.map_err(failed)?;
             let mut all = Vec::with_capacity(rows.len());
             for row in rows {
-                if let Ok([case, owner, at, body, mac]) = <[Value; 5]>::try_from(row) {
-                    let (case, owner) = (case.into_text().unwrap_or_default(), owner.into_text().unwrap_or_default());
-                    all.push(self.stored(&case, body, mac, at, &owner)?);
-                }
+                all.push(self.entry(row)?.1);
             }
             return Ok(query.of(History::of(all)));
         }
@@ -80,11 +106,8 @@ impl SqlLedger {
         let rows = connection.rows(cases, values, &ENTRY_COLUMNS).await.map_err(failed)?;
         let mut entries = HashMap::<String, Vec<Stored>>::new();
         for row in rows {
-            if let Ok([case, owner, at, body, mac]) = <[Value; 5]>::try_from(row) {
-                let case = case.into_text().unwrap_or_default();
-                let stored = self.stored(&case, body, mac, at, &owner.into_text().unwrap_or_default())?;
-                entries.entry(case).or_default().push(stored);
-            }
+            let (case, stored) = self.entry(row)?;
+            entries.entry(case).or_default().push(stored);
         }
         let mut all = Vec::new();
         for row in calls.into_iter().rev() {
@@ -104,8 +127,8 @@ impl SqlLedger {
         entries: &mut HashMap<String, Vec<Stored>>,
         row: Vec<Value>,
     ) -> Result<(), Forged> {
-        let Ok([case, state, owner, began, ended_at, verdict, verdict_mac, ended, ended_mac]) =
-            <[Value; 9]>::try_from(row)
+        let Ok([case, state, owner, began, ended_at, verdict, verdict_mac, verdict_key, ended, ended_mac, ended_key]) =
+            <[Value; 11]>::try_from(row)
         else {
             return Ok(());
         };
@@ -117,10 +140,10 @@ impl SqlLedger {
         all.extend(before);
         let waits = matches!(state.into_text().as_deref(), Some("waiting" | "answered" | "claimed"));
         if !waits && matches!(verdict, Value::Text(Some(_))) {
-            all.push(self.stored(&case, verdict, verdict_mac, began, &owner)?);
+            all.push(self.stored(&case, [verdict, verdict_mac, verdict_key], began, &owner)?);
         }
         if matches!(ended, Value::Text(Some(_))) {
-            all.push(self.stored(&case, ended, ended_mac, ended_at, &owner)?);
+            all.push(self.stored(&case, [ended, ended_mac, ended_key], ended_at, &owner)?);
         }
         all.extend(late);
         Ok(())
@@ -130,10 +153,7 @@ impl SqlLedger {
     async fn entries(&self, connection: &mut Connection, case: &str) -> Result<Vec<Stored>, ClaimError> {
         let sql = format!("{ENTRY} WHERE case_id = $1 ORDER BY seq");
         let rows = connection.rows(sql, vec![Value::text(case)], &ENTRY_COLUMNS).await.map_err(LedgerError::new)?;
-        let read = |row: Vec<Value>| match <[Value; 5]>::try_from(row) {
-            Ok([_, owner, at, body, mac]) => self.stored(case, body, mac, at, &owner.into_text().unwrap_or_default()),
-            Err(_) => Err(Forged(format!("an entry of {case} is missing"))),
-        };
+        let read = |row| self.entry(row).map(|(_, stored)| stored);
         rows.into_iter().map(read).collect::<Result<_, _>>().map_err(|Forged(what)| ClaimError::Forged(what))
     }
 
@@ -164,25 +184,30 @@ impl SqlLedger {
         let entries = self.entries(&mut connection, &id).await?;
         let last = |kind: StoredKind| entries.iter().rev().find(|entry| entry.kind() == kind);
         let verdict = last(StoredKind::Verdict).ok_or(ClaimError::NotWaiting)?.clone();
-        let asked = last(StoredKind::Asked).ok_or(ClaimError::NotWaiting)?.clone();
+        // There may be another question since, which nobody was asked: the host stopped before.
+        let asks = |entry: &&Stored| entry.kind() == StoredKind::Asked && entry.question() == verdict.question();
+        let asked = entries.iter().find(asks).or_else(|| last(StoredKind::Asked));
+        let asked = asked.ok_or(ClaimError::NotWaiting)?.clone();
         let is_final = |entry: &&Stored| {
             entry.kind() == StoredKind::Answered
                 && entry.question() == asked.question()
                 && entry.answer().is_some_and(|answer| answer == Answer::No || answer.is_yes())
         };
         let answered = entries.iter().find(is_final).cloned();
-        let claimed = Claimed { asked, verdict, answered, whole: None };
+        let claimed = Claimed { asked, verdict, answered, whole: None, hidden: None, at: None };
         if let Some(contradiction) = claimed.contradiction() {
             return Err(ClaimError::Forged(contradiction.to_owned()));
         }
-        let sql = "SELECT sealed FROM tool_secrets WHERE case_id = $1".to_owned();
-        let sealed = connection.rows(sql, vec![Value::text(&id)], &[Column::Bytes]).await.map_err(failed)?;
-        let whole = match sealed.into_iter().flatten().next().and_then(Value::into_bytes) {
-            Some(sealed) => {
-                Some(shared.key.unseal(&id, &sealed).map_err(|error| ClaimError::Forged(error.to_string()))?)
-            }
-            None => None,
+        let sql = "SELECT sealed, filled FROM tool_secrets WHERE case_id = $1".to_owned();
+        let columns = [Column::Bytes, Column::Bytes];
+        let sealed = connection.rows(sql, vec![Value::text(&id)], &columns).await.map_err(failed)?;
+        let mut sealed = sealed.into_iter().flatten().map(Value::into_bytes);
+        let mut unsealed = |name: String| {
+            let text = sealed.next().flatten().map(|sealed| shared.key.unseal(&name, &sealed)).transpose();
+            text.map_err(|error| ClaimError::Forged(error.to_string()))
         };
+        let [whole, hidden] = sealed_names(case);
+        let (whole, hidden) = (unsealed(whole)?, unsealed(hidden)?);
         let text = Value::Text(Some(claimed.verdict.text().to_owned()));
         let values = vec![Value::text(&id), Value::text(&shared.owner), text];
         if connection.run(shared.statements.claim, values).await.map_err(failed)? == 0 {
@@ -192,26 +217,26 @@ impl SqlLedger {
                 _ => ClaimError::NotWaiting,
             });
         }
+        let at = self.now(&mut connection).await.map_err(failed)?;
         shared.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(case);
-        Ok(Claimed { whole, ..claimed })
+        Ok(Claimed { whole, hidden, at, ..claimed })
     }
 
     pub(super) async fn refused_before(&self, refusal: &Refusal) -> Result<Option<QuestionId>, LedgerError> {
         let mut connection = self.inner.connections.acquire().await.map_err(LedgerError::new)?;
-        let sql = format!("{ENTRY} WHERE what = $1 AND conversation = $2 ORDER BY seq DESC LIMIT 1");
-        let conversation = Value::text(refusal.conversation().unwrap_or_default());
-        let values = vec![Value::text(&refusal.what().to_string()), conversation];
+        let mut values = vec![Value::text(refusal.conversation().unwrap_or_default())];
+        values.extend(refusal.what().iter().map(|what| Value::text(&what.to_string())));
+        let places: Vec<String> = (2..=values.len()).map(|place| format!("${place}")).collect();
+        let of = places.join(", ");
+        let sql = format!("{ENTRY} WHERE what IN ({of}) AND conversation = $1 ORDER BY seq DESC LIMIT 1");
         let rows = connection.rows(sql, values, &ENTRY_COLUMNS).await.map_err(LedgerError::new)?;
-        let Some(Ok([case, owner, at, body, mac])) = rows.into_iter().next().map(<[Value; 5]>::try_from) else {
-            return Ok(None);
-        };
-        let case = case.into_text().unwrap_or_default();
-        let stored = self.stored(&case, body, mac, at, &owner.into_text().unwrap_or_default())?;
+        let Some(row) = rows.into_iter().next() else { return Ok(None) };
+        let (_, stored) = self.entry(row)?;
         Ok(stored.question().filter(|_| stored.answer() == Some(Answer::No)))
     }
 }
 
-fn host(row: Vec<Value>) -> Option<(Owner, std::time::SystemTime)> {
+fn host(row: Vec<Value>) -> Option<(Owner, SystemTime)> {
     let [owner, expires] = <[Value; 2]>::try_from(row).ok()?;
     Some((Owner::read(&owner.into_text()?)?, from_micros(expires.into_integer()?)?))
 }

@@ -3,7 +3,8 @@
 use super::connection::Dialect;
 
 /// One for each version that a database may be brought on from. `{seq}` and `{bytes}` are the dialect's.
-pub(super) const MIGRATIONS: [&str; 1] = ["
+pub(super) const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE tool_hosts (owner TEXT PRIMARY KEY, expires BIGINT NOT NULL);
 CREATE TABLE tool_calls (
     seq {seq},
@@ -38,7 +39,15 @@ CREATE TABLE tool_entries (
 CREATE INDEX tool_entries_case ON tool_entries (case_id);
 CREATE INDEX tool_entries_what ON tool_entries (what, conversation) WHERE what IS NOT NULL;
 CREATE TABLE tool_secrets (case_id TEXT PRIMARY KEY, sealed {bytes} NOT NULL);
-"];
+",
+    // Keys can be changed. What names none was written under the one of `tool_ledger`.
+    "
+ALTER TABLE tool_calls ADD COLUMN verdict_key TEXT;
+ALTER TABLE tool_calls ADD COLUMN ended_key TEXT;
+ALTER TABLE tool_entries ADD COLUMN key_id TEXT;
+ALTER TABLE tool_secrets ADD COLUMN filled {bytes};
+",
+];
 
 /// The table that says which version a database is of, and whose.
 pub(super) const ABOUT: &str = "CREATE TABLE IF NOT EXISTS tool_ledger (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, key_id TEXT NOT NULL, version INTEGER NOT NULL)";
@@ -68,10 +77,10 @@ impl Dialect {
 /// What is said again and again, with the time as the database's clock has it, in microseconds.
 pub(super) struct Statements {
     pub(super) now: &'static str,
-    pub(super) verdict: &'static str,
+    pub(super) verdicts: Rows,
     pub(super) asked: &'static str,
     pub(super) parked: &'static str,
-    pub(super) end: &'static str,
+    pub(super) ends: Rows,
     pub(super) end_alone: &'static str,
     pub(super) repaired: &'static str,
     pub(super) entry: &'static str,
@@ -84,43 +93,86 @@ pub(super) struct Statements {
     pub(super) prune_calls: &'static str,
 }
 
+/// A statement for several rows at once, each of which has so many cells. Before them it is given `$1`, the owner, and
+/// `$2`, the name of the key.
+pub(super) struct Rows {
+    before: &'static str,
+    /// `{}` stands for the cells.
+    row: &'static str,
+    cells: usize,
+    after: &'static str,
+}
+
+impl Rows {
+    /// How many rows are said in one statement, so that a connection keeps no more than so many of them.
+    pub(super) const MOST: usize = 16;
+
+    /// For so many rows.
+    pub(super) fn of(&self, rows: usize) -> String {
+        let mut sql =
+            String::with_capacity(self.before.len() + self.after.len() + rows * (self.row.len() + 6 * self.cells));
+        sql.push_str(self.before);
+        let (open, close) = self.row.split_once("{}").unwrap_or((self.row, ""));
+        let mut cell = 2;
+        for row in 0..rows {
+            sql.push_str(if row == 0 { "" } else { ", " });
+            sql.push_str(open);
+            for place in 0..self.cells {
+                cell += 1;
+                sql.push_str(if place == 0 { "$" } else { ", $" });
+                sql.push_str(itoa::Buffer::new().format(cell));
+            }
+            sql.push_str(close);
+        }
+        sql.push_str(self.after);
+        sql
+    }
+}
+
 macro_rules! statements {
     ($now:literal) => {
         Statements {
             now: concat!("SELECT ", $now),
-            // Of a new call, or of one that this host has asked about or claimed, and no other.
-            verdict: concat!(
-                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, verdict, verdict_mac, began) VALUES ($1, $2, $3, $4, $5, $6, $7, ",
-                $now,
-                ") ON CONFLICT (case_id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, verdict_mac = excluded.verdict_mac WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner"
-            ),
+            // Of new calls, or of ones that this host has asked about or claimed, and no others.
+            verdicts: Rows {
+                before: "INSERT INTO tool_calls (owner, verdict_key, case_id, conversation, tool, state, verdict, verdict_mac, began) VALUES ",
+                row: concat!("($1, $2, {}, ", $now, ")"),
+                cells: 6,
+                after: " ON CONFLICT (case_id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, verdict_mac = excluded.verdict_mac, verdict_key = excluded.verdict_key WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner",
+            },
             asked: concat!(
                 "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, question, began) VALUES ($1, $2, $3, 'asked', $4, $5, ",
                 $now,
                 ") ON CONFLICT (case_id) DO UPDATE SET question = excluded.question WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner"
             ),
-            parked: "UPDATE tool_calls SET state = 'waiting', expires = $2, verdict = $3, verdict_mac = $4 WHERE case_id = $1 AND state IN ('asked', 'claimed') AND owner = $5",
-            end: concat!(
-                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_at = ",
-                $now,
-                " WHERE case_id = $1 AND owner = $4 AND state IN ('running', 'refused', 'asked', 'claimed')"
-            ),
+            parked: "UPDATE tool_calls SET state = 'waiting', expires = $2, verdict = $3, verdict_mac = $4, verdict_key = $6 WHERE case_id = $1 AND state IN ('asked', 'claimed') AND owner = $5",
+            ends: Rows {
+                // Both databases call the columns so.
+                before: concat!(
+                    "UPDATE tool_calls SET state = 'ended', ended = v.column2, ended_mac = v.column3, ended_key = $2, ended_at = ",
+                    $now,
+                    " FROM (VALUES "
+                ),
+                row: "({})",
+                cells: 3,
+                after: ") AS v WHERE tool_calls.case_id = v.column1 AND owner = $1 AND state IN ('running', 'refused', 'asked', 'claimed')",
+            },
             end_alone: concat!(
-                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, ended, ended_mac, began, ended_at) VALUES ($1, $2, $3, 'ended', $4, $5, $6, ",
+                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, ended, ended_mac, ended_key, began, ended_at) VALUES ($1, $2, $3, 'ended', $4, $5, $6, $7, ",
                 $now,
                 ", ",
                 $now,
                 ") ON CONFLICT (case_id) DO NOTHING"
             ),
             repaired: concat!(
-                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_at = ",
+                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_key = $4, ended_at = ",
                 $now,
                 " WHERE case_id = $1 AND state IN ('running', 'refused', 'asked') AND NOT EXISTS (SELECT 1 FROM tool_hosts WHERE tool_hosts.owner = tool_calls.owner AND tool_hosts.expires > ",
                 $now,
                 ")"
             ),
             entry: concat!(
-                "INSERT INTO tool_entries (case_id, kind, conversation, what, owner, body, mac, at) VALUES ($1, $2, $3, $4, $5, $6, $7, ",
+                "INSERT INTO tool_entries (case_id, kind, conversation, what, owner, body, mac, key_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ",
                 $now,
                 ")"
             ),
@@ -163,6 +215,7 @@ macro_rules! statements {
 /// A host's earlier starts are over: `$1` begins like their names.
 pub(super) const EARLIER_STARTS: &str = "DELETE FROM tool_hosts WHERE substr(owner, 1, length($1)) = $1";
 pub(super) const KEEP_SECRET: &str = "INSERT INTO tool_secrets (case_id, sealed) VALUES ($1, $2) ON CONFLICT (case_id) DO UPDATE SET sealed = excluded.sealed";
+pub(super) const KEEP_FILLED: &str = "UPDATE tool_secrets SET filled = $2 WHERE case_id = $1";
 pub(super) const ERASE_SECRET: &str = "DELETE FROM tool_secrets WHERE case_id = $1";
 
 #[cfg(feature = "sqlite")]

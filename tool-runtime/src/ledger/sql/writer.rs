@@ -7,11 +7,12 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection::{Connection, Connections, Value};
-use super::statements::{ERASE_SECRET, KEEP_SECRET, Statements};
+use super::statements::{ERASE_SECRET, KEEP_FILLED, KEEP_SECRET, Rows};
 use super::{Shared, about_case};
 use crate::call::{CaseId, Code};
 use crate::gate::{Answer, AnswerError};
 use crate::ledger::record::to_micros;
+use crate::ledger::waiting::{ReplyEntry, sealed_names};
 use crate::ledger::{Entry, LedgerError, Reply, ReplyError, Stored, VerdictKind};
 
 /// What is to be written, and who waits for it.
@@ -30,7 +31,7 @@ pub(super) struct Append {
     pub(super) lines: Vec<(Entry, String)>,
     /// The sealed arguments of a call that is going to wait.
     pub(super) sealed: Option<Vec<u8>>,
-    pub(super) done: oneshot::Sender<Result<(), String>>,
+    pub(super) done: oneshot::Sender<Result<(), LedgerError>>,
 }
 
 /// How many jobs may wait for being written.
@@ -53,11 +54,11 @@ impl From<sqlx::Error> for Fault {
     }
 }
 
-impl Fault {
-    fn text(&self) -> String {
-        match self {
-            Fault::Database(error) => error.to_string(),
-            Fault::NotOurs => "another host goes on with this call, or it is over".to_owned(),
+impl From<Fault> for LedgerError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Database(error) => LedgerError::new(error),
+            Fault::NotOurs => LedgerError::not_ours(),
         }
     }
 }
@@ -113,45 +114,52 @@ impl Writer {
         // One by one: what can't be written is nobody else's trouble.
         for job in jobs {
             let written = self.together(std::slice::from_ref(&job)).await;
-            let _ = job.done.send(written.map_err(|fault| fault.text()));
+            let _ = job.done.send(written.map_err(LedgerError::from));
         }
     }
 
     /// All or nothing.
     async fn together(&mut self, jobs: &[Append]) -> Result<(), Fault> {
-        let Shared { statements, owner, .. } = &*Arc::clone(&self.shared);
-        let begin = self.connections.dialect().begin();
-        let mut ops = Vec::new();
-        for job in jobs {
-            for (entry, text) in &job.lines {
-                ops.push(self.op(entry, text, job.sealed.as_deref()));
+        let lines = jobs.iter().flat_map(|job| job.lines.iter().map(|line| (line, job.sealed.as_deref())));
+        let ops: Vec<Op<'_>> = lines.map(|((entry, text), sealed)| self.op(entry, text, sealed)).collect();
+        let runs = Op::runs(&ops, Rows::MOST);
+        let written = match self.written(&runs).await {
+            // Which of several rows it was, the database doesn't say.
+            Err(Fault::NotOurs) if runs.len() < ops.len() => self.written(&Op::runs(&ops, 1)).await,
+            written => written,
+        };
+        if written.is_ok() {
+            for op in &ops {
+                match op.entry {
+                    Entry::Asked(_) => drop(self.asked.insert(op.entry.case())),
+                    Entry::End(_) | Entry::Repaired(_) => drop(self.asked.remove(&op.entry.case())),
+                    _ => {}
+                }
             }
         }
-        let is_one_statement = matches!(&ops[..], [op] if op.is_one_statement());
+        written
+    }
+
+    /// All or nothing.
+    async fn written(&mut self, runs: &[&[Op<'_>]]) -> Result<(), Fault> {
+        let shared = Arc::clone(&self.shared);
+        let begin = self.connections.dialect().begin();
+        let is_one_statement = matches!(runs, [[op]] if op.is_one_statement());
         let connection = self.connected().await?;
-        let written = async {
+        let writing = async {
             if !is_one_statement {
                 connection.run(begin, Vec::new()).await?;
             }
-            for op in &ops {
-                op.write(connection, statements, owner).await?;
+            for run in runs {
+                Op::write(run, connection, &shared).await?;
             }
             if !is_one_statement {
                 connection.run("COMMIT", Vec::new()).await?;
             }
             Ok(())
         };
-        let written = written.await;
+        let written = writing.await;
         self.after(&written, is_one_statement).await;
-        if written.is_ok() {
-            for (entry, _) in jobs.iter().flat_map(|job| &job.lines) {
-                match entry {
-                    Entry::Asked(_) => drop(self.asked.insert(entry.case())),
-                    Entry::End(_) | Entry::Repaired(_) => drop(self.asked.remove(&entry.case())),
-                    _ => {}
-                }
-            }
-        }
         written
     }
 
@@ -169,33 +177,29 @@ impl Writer {
         }
     }
 
-    fn op(&self, entry: &Entry, text: &str, sealed: Option<&[u8]>) -> Op {
-        let mac = self.shared.mac(text);
+    fn op<'a>(&self, entry: &'a Entry, text: &'a str, sealed: Option<&'a [u8]>) -> Op<'a> {
         let erases = self.asked.contains(&entry.case()) || self.shared.has_claimed(entry.case());
-        Op {
-            entry: entry.clone(),
-            text: text.to_owned(),
-            mac: mac.to_vec(),
-            sealed: sealed.map(<[u8]>::to_vec),
-            erases,
-        }
+        Op { entry, text, mac: self.shared.mac(text).to_vec(), sealed, erases }
     }
 
     async fn reply(&mut self, reply: &Reply, asked: &Stored) -> Result<(), ReplyError> {
         let failed = |error: sqlx::Error| ReplyError::from(LedgerError::new(error));
         let shared = Arc::clone(&self.shared);
         let begin = self.connections.dialect().begin();
-        let entry = reply.entry(asked, std::time::SystemTime::now())?;
+        let ReplyEntry { entry, hidden } = reply.entry(asked, std::time::SystemTime::now())?;
         let text = entry.to_text()?;
         let op = self.op(&entry, &text, None);
+        let [_, name] = sealed_names(asked.case());
+        let sealed = hidden.map(|hidden| shared.key.seal(&name, &hidden)).transpose().map_err(LedgerError::new)?;
         let connection = self.connected().await.map_err(failed)?;
-        let case = Value::text(&asked.case().to_string());
+        let case = || Value::text(&asked.case().to_string());
         let answered = async {
             connection.run(begin, Vec::new()).await?;
-            if connection.run(shared.statements.reply, vec![case]).await? == 0 {
-                return Err(Fault::NotOurs);
+            changed(connection.run(shared.statements.reply, vec![case()]).await?, 1)?;
+            if let Some(sealed) = sealed {
+                changed(connection.run(KEEP_FILLED, vec![case(), Value::Bytes(Some(sealed))]).await?, 1)?;
             }
-            op.write(connection, shared.statements, &shared.owner).await?;
+            Op::write(&[op], connection, &shared).await?;
             connection.run("COMMIT", Vec::new()).await?;
             Ok(())
         };
@@ -220,20 +224,27 @@ impl Writer {
 }
 
 /// An entry that is to be written.
-struct Op {
-    entry: Entry,
-    text: String,
+struct Op<'a> {
+    entry: &'a Entry,
+    text: &'a str,
     mac: Vec<u8>,
-    sealed: Option<Vec<u8>>,
+    sealed: Option<&'a [u8]>,
     /// Its call may have secrets, which are to go when it is over.
     erases: bool,
 }
 
-impl Op {
+/// What can be said of several rows in one statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Together {
+    Verdicts,
+    Ends,
+}
+
+impl Op<'_> {
     /// What most calls are made of: nothing else has to be there with it.
     fn is_one_statement(&self) -> bool {
         !self.erases
-            && match &self.entry {
+            && match self.entry {
                 Entry::Verdict(verdict) => verdict.kind() != VerdictKind::Blocked(Code::ApprovalPending),
                 Entry::Answered(_) | Entry::LateEnd(_) | Entry::Declaration(_) => true,
                 // Only its update is nearly always all. What follows, if it isn't, stands on its own.
@@ -242,99 +253,165 @@ impl Op {
             }
     }
 
-    async fn write(&self, connection: &mut Connection, say: &Statements, owner: &str) -> Result<(), Fault> {
-        let case = || Value::text(&self.entry.case().to_string());
-        let owner = || Value::text(owner);
-        let body = || Value::Text(Some(self.text.clone()));
-        let mac = || Value::Bytes(Some(self.mac.clone()));
-        match &self.entry {
+    fn together(&self) -> Option<Together> {
+        match self.entry {
+            _ if self.erases => None,
+            Entry::Verdict(verdict) if verdict.kind() != VerdictKind::Blocked(Code::ApprovalPending) => {
+                Some(Together::Verdicts)
+            }
+            // One without a verdict has no row yet.
+            Entry::End(record) if record.code() != Code::ApprovalPending && record.verdict().is_some() => {
+                Some(Together::Ends)
+            }
+            _ => None,
+        }
+    }
+
+    /// Cuts entries into what is said in one statement each, or is written on its own.
+    fn runs<'o, 'a>(ops: &'o [Op<'a>], most: usize) -> Vec<&'o [Op<'a>]> {
+        let same = |one: &Op<'_>, other: &Op<'_>| one.together().is_some() && one.together() == other.together();
+        ops.chunk_by(same).flat_map(|run| run.chunks(most)).collect()
+    }
+
+    /// Writes a run of entries.
+    async fn write(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
+        let together = run.first().and_then(Op::together);
+        match (run, together) {
+            ([op], None) => op.write_one(connection, shared).await,
+            (_, Some(Together::Verdicts)) => verdicts(run, connection, shared).await,
+            (_, Some(Together::Ends)) => match (ends(run, connection, shared).await?, run) {
+                (0, [op]) => op.end_alone(connection, shared).await,
+                (rows, _) => changed(rows, run.len()),
+            },
+            // Only what is together is cut into longer runs.
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn case(&self) -> Value {
+        Value::text(&self.entry.case().to_string())
+    }
+
+    fn body(&self) -> Value {
+        Value::Text(Some(self.text.to_owned()))
+    }
+
+    fn mac(&self) -> Value {
+        Value::Bytes(Some(self.mac.clone()))
+    }
+
+    async fn write_one(&self, connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
+        let (say, owner) = (shared.statements, || Value::text(&shared.owner));
+        let key = || Value::text(shared.key.id());
+        match self.entry {
             Entry::Asked(asked) => {
                 let question = Value::text(asked.question().id.as_str());
                 let tool = Value::text(&asked.question().tool);
-                let values = vec![case(), conversation(asked.conversation()), tool, owner(), question];
-                changed(connection.run(say.asked, values).await?)?;
-                self.write_entry(connection, say, owner(), "asked", asked.conversation(), None).await
+                let values = vec![self.case(), conversation(asked.conversation()), tool, owner(), question];
+                changed(connection.run(say.asked, values).await?, 1)?;
+                self.write_entry(connection, shared, "asked", asked.conversation(), None).await
             }
             Entry::Answered(answered) => {
                 let what = match answered.answer() {
                     Some(answer) if answer == Answer::No || answer.is_yes() => Some(answered.what().to_string()),
                     _ => None,
                 };
-                self.write_entry(connection, say, owner(), "answered", answered.conversation(), what).await
+                self.write_entry(connection, shared, "answered", answered.conversation(), what).await
             }
             Entry::Verdict(verdict) if verdict.kind() == VerdictKind::Blocked(Code::ApprovalPending) => {
                 let expires = Value::Integer(verdict.expires().map(to_micros));
-                changed(connection.run(say.parked, vec![case(), expires, body(), mac(), owner()]).await?)?;
-                if let Some(sealed) = &self.sealed {
-                    connection.run(KEEP_SECRET, vec![case(), Value::Bytes(Some(sealed.clone()))]).await?;
+                let values = vec![self.case(), expires, self.body(), self.mac(), owner(), key()];
+                changed(connection.run(say.parked, values).await?, 1)?;
+                if let Some(sealed) = self.sealed {
+                    connection.run(KEEP_SECRET, vec![self.case(), Value::Bytes(Some(sealed.to_vec()))]).await?;
                 }
-                self.write_entry(connection, say, owner(), "verdict", verdict.conversation(), None).await
+                self.write_entry(connection, shared, "verdict", verdict.conversation(), None).await
             }
-            Entry::Verdict(verdict) => {
-                let state = if verdict.kind() == VerdictKind::Cleared { "running" } else { "refused" };
-                let (conversation, tool) = (conversation(verdict.conversation()), Value::text(verdict.tool()));
-                let values = vec![case(), conversation, tool, Value::text(state), owner(), body(), mac()];
-                changed(connection.run(say.verdict, values).await?)?;
+            Entry::Verdict(_) => {
+                verdicts(std::slice::from_ref(self), connection, shared).await?;
                 self.erase(connection).await
             }
             Entry::End(record) if record.code() == Code::ApprovalPending => {
-                self.write_entry(connection, say, owner(), "end", record.conversation(), None).await
+                self.write_entry(connection, shared, "end", record.conversation(), None).await
             }
-            Entry::End(record) => {
-                let mut written = connection.run(say.end, vec![case(), body(), mac(), owner()]).await?;
-                if written == 0 {
-                    let (conversation, tool) = (conversation(record.conversation()), Value::text(record.tool()));
-                    let values = vec![case(), conversation, tool, owner(), body(), mac()];
-                    written = connection.run(say.end_alone, values).await?;
-                }
-                if written == 0 {
-                    // Somebody took the call for lost, and said so.
-                    self.write_entry(connection, say, owner(), "end", record.conversation(), None).await?;
+            Entry::End(_) => {
+                if ends(std::slice::from_ref(self), connection, shared).await? == 0 {
+                    self.end_alone(connection, shared).await?;
                 }
                 self.erase(connection).await
             }
             Entry::Repaired(repaired) => {
-                if connection.run(say.repaired, vec![case(), body(), mac()]).await? == 0 {
+                let values = vec![self.case(), self.body(), self.mac(), key()];
+                if connection.run(say.repaired, values).await? == 0 {
                     // It has ended after all.
-                    self.write_entry(connection, say, owner(), "repaired", repaired.conversation(), None).await?;
+                    self.write_entry(connection, shared, "repaired", repaired.conversation(), None).await?;
                 }
                 Ok(())
             }
-            Entry::LateEnd(late) => {
-                self.write_entry(connection, say, owner(), "late_end", late.conversation(), None).await
-            }
-            Entry::Declaration(_) => self.write_entry(connection, say, owner(), "declaration", None, None).await,
+            Entry::LateEnd(late) => self.write_entry(connection, shared, "late_end", late.conversation(), None).await,
+            Entry::Declaration(_) => self.write_entry(connection, shared, "declaration", None, None).await,
         }
+    }
+
+    /// The end of a call that has no row that waits for it.
+    async fn end_alone(&self, connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
+        let Entry::End(record) = self.entry else { return Ok(()) };
+        let (conversation, tool) = (conversation(record.conversation()), Value::text(record.tool()));
+        let (owner, key) = (Value::text(&shared.owner), Value::text(shared.key.id()));
+        let values = vec![self.case(), conversation, tool, owner, self.body(), self.mac(), key];
+        if connection.run(shared.statements.end_alone, values).await? == 0 {
+            // Somebody took the call for lost, and said so.
+            self.write_entry(connection, shared, "end", record.conversation(), None).await?;
+        }
+        Ok(())
     }
 
     async fn write_entry(
         &self,
         connection: &mut Connection,
-        say: &Statements,
-        owner: Value,
+        shared: &Shared,
         kind: &str,
         of: Option<&str>,
         what: Option<String>,
     ) -> Result<(), Fault> {
-        let (case, kind, body) =
-            (Value::text(&self.entry.case().to_string()), Value::text(kind), Value::Text(Some(self.text.clone())));
-        let mac = Value::Bytes(Some(self.mac.clone()));
-        let values = vec![case, kind, conversation(of), Value::Text(what), owner, body, mac];
-        changed(connection.run(say.entry, values).await?)
+        let (owner, key) = (Value::text(&shared.owner), Value::text(shared.key.id()));
+        let (kind, what) = (Value::text(kind), Value::Text(what));
+        let values = vec![self.case(), kind, conversation(of), what, owner, self.body(), self.mac(), key];
+        changed(connection.run(shared.statements.entry, values).await?, 1)
     }
 
     async fn erase(&self, connection: &mut Connection) -> Result<(), Fault> {
         if self.erases {
-            connection.run(ERASE_SECRET, vec![Value::text(&self.entry.case().to_string())]).await?;
+            connection.run(ERASE_SECRET, vec![self.case()]).await?;
         }
         Ok(())
     }
+}
+
+/// Verdicts of calls that don't wait, in one statement.
+async fn verdicts(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
+    let mut values = vec![Value::text(&shared.owner), Value::text(shared.key.id())];
+    for op in run {
+        let Entry::Verdict(verdict) = op.entry else { continue };
+        let state = if verdict.kind() == VerdictKind::Cleared { "running" } else { "refused" };
+        let (conversation, tool) = (conversation(verdict.conversation()), Value::text(verdict.tool()));
+        values.extend([op.case(), conversation, tool, Value::text(state), op.body(), op.mac()]);
+    }
+    let rows = connection.run_made(shared.statements.verdicts.of(run.len()), values).await?;
+    changed(rows, run.len())
+}
+
+/// Ends of calls that have rows, in one statement. How many had one that waits for it?
+async fn ends(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<u64, Fault> {
+    let mut values = vec![Value::text(&shared.owner), Value::text(shared.key.id())];
+    values.extend(run.iter().flat_map(|op| [op.case(), op.body(), op.mac()]));
+    Ok(connection.run_made(shared.statements.ends.of(run.len()), values).await?)
 }
 
 fn conversation(conversation: Option<&str>) -> Value {
     conversation.map_or(Value::Text(None), Value::text)
 }
 
-fn changed(rows: u64) -> Result<(), Fault> {
-    if rows == 0 { Err(Fault::NotOurs) } else { Ok(()) }
+fn changed(rows: u64, wanted: usize) -> Result<(), Fault> {
+    if usize::try_from(rows) == Ok(wanted) { Ok(()) } else { Err(Fault::NotOurs) }
 }

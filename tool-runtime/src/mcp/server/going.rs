@@ -47,10 +47,14 @@ impl McpServer {
         }
         let settled = harness.run_settled([call], Some(token.clone())).await;
         let settled = settled.into_iter().next().ok_or_else(|| ErrorData::internal_error("the call was lost", None))?;
-        let later = asking.take_later().filter(|_| settled.record().code() == Code::ApprovalPending);
-        let Some(later) = later else { return Ok(Went::Settled(settled)) };
-        let parked = self.0.waiting.keep(Parked::new(settled.record().case(), later));
+        let Some(parked) = self.parked(&settled, asking) else { return Ok(Went::Settled(settled)) };
         Ok(self.go_on(harness, parked, asking, &token, false).await?.unwrap_or(Went::Settled(settled)))
+    }
+
+    /// The call waits now.
+    fn parked(&self, settled: &Settled, asking: &Asking) -> Option<Arc<Parked>> {
+        let later = asking.take_later().filter(|_| settled.record().code() == Code::ApprovalPending)?;
+        Some(self.0.waiting.keep(Parked::new(settled.record().case(), later)))
     }
 
     /// Goes on with a call that waits. `None`: it waits no more, and is nobody's to go on with. `asks`: if nobody has
@@ -58,7 +62,7 @@ impl McpServer {
     async fn go_on(
         &self,
         harness: &Harness,
-        parked: Arc<Parked>,
+        mut parked: Arc<Parked>,
         asking: &Asking,
         token: &CancellationToken,
         asks: bool,
@@ -69,7 +73,11 @@ impl McpServer {
             match harness.resume(parked.case, Some(token.clone())).await {
                 Ok(settled) => {
                     self.0.waiting.remove(parked.case);
-                    return Ok(Some(Went::Settled(settled)));
+                    // Somebody else may have to be heard now.
+                    match self.parked(&settled, asking) {
+                        Some(next) => parked = next,
+                        None => return Ok(Some(Went::Settled(settled))),
+                    }
                 }
                 Err(ClaimError::NotAnswered) => {}
                 Err(ClaimError::NotWaiting) => {

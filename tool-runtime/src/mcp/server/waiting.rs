@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use super::asking::{Later, form, read};
 use super::suspended::Name;
 use crate::call::{CaseId, ToolCall};
-use crate::gate::{Answer, Question, QuestionSet};
+use crate::gate::{Answer, Confirmed, Question, QuestionSet};
 use crate::harness::Harness;
 use crate::ledger::{CaseHistory, CaseState, Ledger, LedgerError, Query, Stored};
 use crate::tool::Card;
@@ -47,7 +47,10 @@ impl Parked {
     /// As the ledger has it, if it waits.
     fn of_history(history: &CaseHistory, of_client: bool) -> Option<Self> {
         let waits = matches!(history.state(), CaseState::Waiting | CaseState::Answered);
-        let question = history.asked().filter(|_| waits).and_then(question)?;
+        let asked = history.asked().filter(|_| waits)?;
+        let question = question(asked)?;
+        // A client that comes again gives no more than a yes or a no.
+        let of_client = of_client && asked.blanks().is_empty();
         Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client })
     }
 
@@ -61,6 +64,8 @@ fn question(asked: &Stored) -> Option<Question> {
     let word = |pointer: &str| crate::schema::json::Json::parse(&asked.get(pointer)?).ok()?.as_str().map(str::to_owned);
     let mut question = Question::new(asked.call_id().clone(), asked.tool(), asked.arguments().unwrap_or_default());
     question.id = asked.question()?;
+    question.to = asked.addressee();
+    question.confirmed = asked.confirmed().into_iter().map(|(slot, question)| Confirmed::new(slot, question)).collect();
     question.digest = asked.what()?;
     question.definition = asked.definition()?;
     question.reasons = asked.reasons().into_iter().map(str::to_owned).collect();

@@ -2,31 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use crate::gate::{Addressee, GrantScope, QuestionId};
-use crate::ledger::Claimed;
+use super::bound;
+use crate::gate::{Addressee, Grants, QuestionId};
+use crate::ledger::{Binding, Claimed, LedgerKey};
 use crate::path::state::{Approval, State};
 
 /// What somebody has said when asked about a call.
 #[derive(Debug, Clone)]
 pub(in crate::path) struct Said {
-    pub(super) by: Addressee,
-    pub(super) question: QuestionId,
-    pub(super) approval: Approval,
+    pub(in crate::path) by: Addressee,
+    pub(in crate::path) question: QuestionId,
+    approval: Approval,
+    /// What they were shown.
+    pub(in crate::path) binding: Binding,
     /// Which revision was asked about.
-    pub(super) asked_at: u32,
+    asked_at: u32,
     /// Which revision it is good for: that one, or what it became by what they gave with their yes.
     pub(super) good_for: u32,
-    pub(super) shown: Vec<String>,
+    /// The reasons that they were shown, each with the question.
+    shown: Vec<(String, QuestionId)>,
 }
 
 impl Said {
-    pub(super) fn is_yes(&self) -> bool {
+    pub(in crate::path) fn is_yes(&self) -> bool {
         matches!(self.approval, Approval::Given(_))
     }
 
     /// It ends the call, whatever anybody else says.
     fn is_no(&self) -> bool {
         !self.is_yes() && self.approval != Approval::Pending
+    }
+
+    fn shown_in(&self, reason: &str) -> Option<&QuestionId> {
+        self.shown.iter().find(|(shown, _)| shown == reason).map(|(_, question)| question)
     }
 }
 
@@ -66,7 +74,7 @@ impl State {
 
     /// Who is to be asked about it now, each with the reasons. While there are blanks, that is whoever fills them in: a yes
     /// of anybody else would be for values that aren't there yet.
-    pub(super) fn asked_of(&self) -> BTreeMap<Addressee, Vec<String>> {
+    pub(in crate::path) fn asked_of(&self) -> BTreeMap<Addressee, Vec<String>> {
         if self.said.iter().any(Said::is_no) {
             return BTreeMap::new();
         }
@@ -79,10 +87,12 @@ impl State {
         needs.retain(|by, reasons| match self.said.iter().find(|said| said.by == *by) {
             None => true,
             Some(said) if said.approval == Approval::Pending => false,
-            // Somebody else has changed what the yes was for; or what they gave brought up a reason that they haven't seen.
+            // Somebody else has changed what the yes was for.
+            Some(said) if said.good_for < self.revision => true,
+            // What they gave may have brought up reasons that they haven't seen. To the others they have agreed.
             Some(said) => {
-                let has_more = || reasons.iter().any(|reason| !said.shown.contains(reason));
-                said.good_for < self.revision || (said.asked_at < self.revision && has_more())
+                reasons.retain(|reason| said.asked_at < self.revision && said.shown_in(reason).is_none());
+                !reasons.is_empty()
             }
         });
         needs
@@ -95,23 +105,50 @@ impl State {
             .all(|by| self.said.iter().any(|said| said.by == *by && said.is_yes() && said.good_for == self.revision))
     }
 
-    /// The question by which it was agreed to, if it was.
-    pub(in crate::path) fn agreed_by(&self, by: &Addressee) -> Option<&QuestionId> {
+    /// The question by which a reason was agreed to, if it was: the first that showed it.
+    pub(in crate::path) fn agreed_by(&self, by: &Addressee, reason: &str) -> Option<&QuestionId> {
+        let mut reason = reason.to_owned();
+        self.without_secrets([&mut reason]);
         let by = self.falls_to(by);
-        self.said.iter().find(|said| said.by == by && said.is_yes()).map(|said| &said.question)
+        let said = self.said.iter().find(|said| said.by == by && said.is_yes())?;
+        Some(said.shown_in(&reason).unwrap_or(&said.question))
     }
 
-    /// Who has agreed, in which question.
+    /// Who has agreed to this very revision, in which question.
     pub(in crate::path) fn approvals(&self) -> Vec<(Addressee, QuestionId)> {
-        self.said.iter().filter(|said| said.is_yes()).map(|said| (said.by.clone(), said.question.clone())).collect()
+        let agreed = self.said.iter().filter(|said| said.is_yes() && said.good_for == self.revision);
+        agreed.map(|said| (said.by.clone(), said.question.clone())).collect()
     }
 
-    /// For which further calls a yes of whoever decides is good, too.
-    pub(super) fn granted(&self) -> Option<(GrantScope, &QuestionId)> {
-        self.said.iter().find_map(|said| match said.approval {
+    /// What whoever decides has agreed to for the session is granted. What is denied by now is not.
+    pub(in crate::path) fn grants(&self, grants: &Grants) {
+        let agreed = self.said.iter().find_map(|said| match said.approval {
             Approval::Given(Some(scope)) if said.by == Addressee::Approver => Some((scope, &said.question)),
             _ => None,
-        })
+        });
+        if let (Approval::Given(_), Some((scope, question)), true) =
+            (self.approval, agreed, self.ruling.denied.is_empty())
+        {
+            grants.add(self.tool(), self.canonical(), scope, question.clone());
+        }
+    }
+
+    /// Writes down what somebody has said, in the place of what they said before.
+    pub(super) fn hears(
+        &mut self,
+        by: Addressee,
+        question: QuestionId,
+        approval: Approval,
+        binding: Binding,
+        reasons: impl IntoIterator<Item = String>,
+    ) {
+        let revision = self.revision;
+        let before = self.said.iter().position(|said| said.by == by).map(|place| self.said.remove(place));
+        // They are asked about the rest only as long as their yes stands.
+        let stands = before.filter(|said| said.is_yes() && said.good_for == revision);
+        let mut shown = stands.map(|said| said.shown).unwrap_or_default();
+        shown.extend(reasons.into_iter().map(|reason| (reason, question.clone())));
+        self.said.push(Said { by, question, approval, binding, asked_at: revision, good_for: revision, shown });
     }
 
     /// Puts together what was said: one no is a no, and a yes takes all.
@@ -138,21 +175,18 @@ impl State {
     }
 
     /// Of a call that has waited: who had agreed before, and what its own question came to.
-    pub(in crate::path) fn hears_again(&mut self, claimed: &Claimed, user_apart: bool) {
-        self.user_apart = user_apart;
-        let revision = self.revision;
-        let said = |by, question, approval| Said {
-            by,
-            question,
-            approval,
-            asked_at: revision,
-            good_for: revision,
-            shown: Vec::new(),
-        };
-        let earlier = claimed.verdict().approvals().into_iter();
-        self.said = earlier.map(|(by, question)| said(by, question, Approval::Given(None))).collect();
+    pub(in crate::path) fn hears_again(&mut self, claimed: &Claimed, key: &LedgerKey) {
+        let binding = bound(self, key);
+        self.said.clear();
+        // If the one answer is none, since the call isn't the same any more, then the others are none either.
+        if !matches!(self.approval, Approval::Void(_)) {
+            for (by, question) in claimed.verdict().approvals() {
+                self.hears(by, question, Approval::Given(None), binding.clone(), []);
+            }
+        }
         if let Some(question) = claimed.asked().question() {
-            self.said.push(said(claimed.asked().addressee(), question, self.approval));
+            let reasons = claimed.asked().reasons().into_iter().map(str::to_owned);
+            self.hears(claimed.asked().addressee(), question, self.approval, binding, reasons);
         }
     }
 }

@@ -5,12 +5,12 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::heard::Said;
-use super::{Asking, bound, question, takes_values};
+use super::filling::{recorded_fills, takes_values};
+use super::{Asking, bound, question};
 use crate::BoxFuture;
 use crate::execute::until;
 use crate::gate::{Addressee, Answer, Question, QuestionId, Sheet, Takes, Written};
-use crate::ledger::{AskedRecord, LedgerKey};
+use crate::ledger::{AskedRecord, Binding, LedgerKey};
 use crate::path::decide::Decided;
 use crate::path::inquiry::Inquiry;
 use crate::path::state::Approval;
@@ -38,6 +38,8 @@ struct Open {
     place: usize,
     question: QuestionId,
     reasons: Vec<String>,
+    /// What is shown.
+    binding: Binding,
     inquiry: Inquiry,
 }
 
@@ -56,11 +58,12 @@ pub(super) async fn round(
         if unrecorded.contains_key(&place) {
             continue;
         }
-        let (question, told, takes, mut inquiry) = {
+        let (question, told, takes, binding, mut inquiry) = {
             let state = &calls[place].0;
-            let (question, told) = question(state, key, &to, reasons);
-            let asked = AskedRecord::new(question.clone(), told.clone(), state.place.clone(), bound(state, key));
-            (question, told, takes_values(state), Inquiry::new(Arc::clone(&asking.ledger), asked))
+            let binding = bound(state, key);
+            let (question, told) = question(state, &binding, key, &to, reasons);
+            let asked = AskedRecord::new(question.clone(), told.clone(), state.place.clone(), binding.clone());
+            (question, told, takes_values(state), binding, Inquiry::new(Arc::clone(&asking.ledger), asked))
         };
         calls[place].0.question = Some(question.id.clone());
         let recorded = until(asking.token, inquiry.recorded()).await;
@@ -75,7 +78,7 @@ pub(super) async fn round(
             tell(place, &question);
             set.takes.push((id.clone(), takes));
             set.notices.extend(told.into_iter().filter(|notice| !set.notices.contains(notice)).collect::<Vec<_>>());
-            set.open.push(Open { place, question: id, reasons: question.reasons.clone(), inquiry });
+            set.open.push(Open { place, question: id, reasons: question.reasons.clone(), binding, inquiry });
             set.questions.push(question);
         }
     }
@@ -98,7 +101,7 @@ pub(super) async fn round(
         // Withdrawn, since others have said no to all of it.
         let Some(answers) = answers else { continue };
         let mut answers = answers.into_iter();
-        for Open { place, question, reasons, mut inquiry } in open {
+        for Open { place, question, reasons, binding, mut inquiry } in open {
             // Whatever was answered before or after: nothing is to begin any more. Dropped, the question is withdrawn.
             if asking.is_cancelled() {
                 continue;
@@ -108,28 +111,18 @@ pub(super) async fn round(
             // Only what somebody said is signed.
             let signer = approver.filter(|_| answer.is_yes() || answer == Answer::No);
             let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
-            match until(asking.token, inquiry.answered(answer, signer)).await {
+            let written = if answer.is_yes() { sheet.of(&question) } else { Vec::new() };
+            let fills = recorded_fills(&calls[place].0, &written);
+            match until(asking.token, inquiry.answered(answer, fills, signer)).await {
                 Some(Ok(())) => {
                     let state = &mut calls[place].0;
                     if (answer.is_yes() || answer == Answer::No) && state.falls_to(&Addressee::User) == to {
                         // Whoever has answered has seen the set.
                         state.is_told();
                     }
-                    let revision = state.revision;
                     let approval = comes_to(answer, approver.is_some());
-                    state.said.retain(|said| said.by != to);
-                    state.said.push(Said {
-                        by: to.clone(),
-                        question: question.clone(),
-                        approval,
-                        asked_at: revision,
-                        good_for: revision,
-                        shown: reasons,
-                    });
-                    let filled = heard.entry(place).or_default();
-                    if answer.is_yes() {
-                        filled.extend(sheet.of(&question));
-                    }
+                    state.hears(to.clone(), question, approval, binding, reasons);
+                    heard.entry(place).or_default().extend(written);
                 }
                 Some(Err(detail)) => {
                     unrecorded.insert(place, detail);

@@ -1,9 +1,9 @@
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Cursor, Fault, MAX_DEPTH, SyntaxError, Token, canonical_number, cmp_utf16, write_string};
+use super::{Cursor, Fault, MAX_DEPTH, Segment, SyntaxError, Token, canonical_number, cmp_utf16, write_string};
 
 /// A JSON value that keeps the order of its members and the digits of its numbers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
     Bool(bool),
@@ -143,6 +143,25 @@ impl Json {
         let Json::Object(members) = self else { return None };
         let position = members.iter().position(|(name, _)| name == key)?;
         Some(members.remove(position).1)
+    }
+
+    /// Takes out what stands at a path, if it is a member of an object there.
+    pub(crate) fn take_out(&mut self, path: &[Segment]) -> Option<Json> {
+        let (last, way) = path.split_last()?;
+        let mut here = self;
+        for segment in way {
+            here = match (segment, here) {
+                (Segment::Key(name), here @ Json::Object(_)) => here.get_mut(name)?,
+                (Segment::Index(index), here @ Json::Object(_)) => here.get_mut(&index.to_string())?,
+                (Segment::Index(index), Json::Array(elements)) => elements.get_mut(*index)?,
+                _ => return None,
+            };
+        }
+        match last {
+            Segment::Key(name) => here.remove(name),
+            // A member with digits for a name looks like an index in a pointer.
+            Segment::Index(index) => here.remove(&index.to_string()),
+        }
     }
 
     /// The value at a JSON Pointer.
