@@ -1,7 +1,7 @@
 //! The bug log: what went wrong in other people's tools, agents and macro crates, entry by entry.
 //!
 //! Each test bears the number of its entry. An entry is here as soon as all that it asks for can be tried; parts of some
-//! come earlier, and the table says so. `export` are the tests in `tool-runtime/src/wire/export/tests/`. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
+//! come earlier, and the table says so. `export` are the tests in `tool-runtime/src/wire/export/tests`. "A fact of types" is one that the compiler keeps: its cases are in `tests/ui`.
 //!
 //! | entry | what it is about | where it is tested |
 //! |---|---|---|
@@ -76,7 +76,7 @@
 //! | B69 | approvers shown other arguments | `behaviours::approvals` |
 //! | B70 | approvals spent on other arguments | `behaviours::approvals`; resumed: `ledger::waiting` |
 //! | B71 | double clicks | `behaviours::approvals`; over ledgers: `ledger::waiting`, `ledger::sql` |
-//! | B72 | waiting too long | `behaviours::approvals`; elsewhere: `ledger::waiting`, `ledger::sql` |
+//! | B72 | waiting too long | `behaviours::approvals`; elsewhere: `ledger::waiting`, `ledger::sql`; by a clock that is put back: `tool-runtime/src/ledger/desk.rs` |
 //! | B73 | missing arguments that widen a grant | `behaviours::rules` (rules); grants: `behaviours::approvals` |
 //! | B74 | digests over what doesn't matter | `behaviours::approvals` |
 //! | B75 | NaN and infinity | `outputs` |
@@ -86,8 +86,8 @@
 //! | B79 | empty results | `outputs` |
 //! | B80 | huge results | `outputs` |
 //! | B81 | lost causes | `outputs` |
-//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals`; sealed while a call waits: `ledger::file`, `ledger::sql` |
-//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: `ledger::failing` |
+//! | B82 | secrets in records | `audit`, `invariants::inv11`; in questions: `behaviours::approvals`; sealed while a call waits: `ledger::file`, `ledger::sql`; filled in elsewhere: `ledger::drafts` |
+//! | B83 | sinks that fail | `behaviours::records`, `invariants::inv10`; the switch: `ledger::failing`; a full disk: `ledger::processes` |
 //! | B84 | refusals that quote the payload | `arguments` |
 
 mod arguments;
