@@ -1,11 +1,14 @@
 //! Answers, presets, and what is kept from earlier.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tool_runtime::{
-    Answers, Ask, BoxFuture, Consent, Conversation, Day, Hit, Kept, Location, Lookup, Memory, Pointer, Presets, Prior,
-    ProcessMemory, Shape, Source, SourceSet, look_up,
+    AllowAll, Answer, Answers, Ask, BoxFuture, Checklist, Code, Consent, Conversation, Day, Hit, Kept, Location,
+    Lookup, Memory, Pointer, Presets, Prior, ProcessMemory, QuestionSet, Reported, Shape, SlotState, Source,
+    SourceKind, SourceSet, ToolCall, look_up,
 };
+
+use crate::bench::{Bench, PAY, code_of, presets};
 
 fn slot(tool: &str, slot: &str) -> Ask {
     Ask::new(tool, slot, Shape::Text)
@@ -135,4 +138,88 @@ async fn a_memory_that_fails_is_not_an_empty_one() {
     }
     let prior = Prior::new(Arc::new(Down));
     assert_eq!(prior.look(slot("ship", "/to")).await, Lookup::Failed("the database is down".into()));
+}
+
+/// Fills the account in, has it kept if `keep` says so, and answers.
+fn remembers(keep: bool, answer: Answer, sets: &Arc<Mutex<usize>>) -> impl tool_runtime::Approver + 'static {
+    let sets = Arc::clone(sets);
+    move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        *sets.lock().unwrap() += 1;
+        for question in &set.questions {
+            assert!(question.blanks[0].keepable);
+            assert!(set.keep(&question.id, "/iban").is_err(), "nothing is filled in yet");
+            set.fill(&question.id, "/iban", "\"DE7\"").unwrap();
+            if keep {
+                set.keep(&question.id, "/iban").unwrap();
+            }
+            assert!(set.keep(&question.id, "/amount").is_err(), "that isn't asked for");
+        }
+        let answers = vec![answer; set.questions.len()];
+        Box::pin(async { answers })
+    }
+}
+
+/// "Values that will be used again are kept with consent, looked up, and never asked twice."
+#[tokio::test]
+async fn what_the_user_has_kept_is_looked_up_in_the_next_conversation() {
+    for (keep, answer, kept) in [(true, Answer::Yes, 1), (false, Answer::Yes, 0), (true, Answer::No, 0)] {
+        let bench = Bench::with("Pays.", PAY);
+        let (memory, sets) = (ProcessMemory::new(), Arc::default());
+        let list = |answers: &Answers| {
+            let memory = Arc::new(memory.clone());
+            Checklist::builder().answers(answers).memory(memory).source(presets(&[("/amount", "5")]))
+        };
+        let call = |id: &str| {
+            ToolCall::new(id, "pay", r#"{"amount":5}"#).with_reported(Reported::new([("/iban", Reported::NO_RESULT)]))
+        };
+        let first = Answers::new();
+        let harness = bench.harness(AllowAll, list(&first)).approver(remembers(keep, answer, &sets));
+        code_of(&harness, call("call_1")).await;
+        let recalled = memory.recall("pay".to_owned(), "/iban".to_owned()).await.unwrap();
+        assert_eq!(recalled.len(), kept, "{keep} {answer:?}");
+        // Where the user agreed can be read back.
+        if let Some(recalled) = recalled.first() {
+            assert_eq!(recalled.value(), "\"DE7\"");
+            assert_eq!(first.read(recalled.consent().location()).as_deref(), Some("DE7"));
+        }
+        // Another conversation, with answers of its own.
+        let harness = bench.harness(AllowAll, list(&Answers::new())).approver(remembers(false, answer, &sets));
+        code_of(&harness, call("call_2")).await;
+        assert_eq!(*sets.lock().unwrap(), 2 - kept);
+        if kept == 1 {
+            let (_, state) = bench.slot("/iban");
+            let SlotState::Found { at, .. } = state else { panic!("{state:?}") };
+            assert_eq!(at.source(), SourceKind::Prior);
+            assert!(memory.withdraw("pay/iban".to_owned()).await.unwrap());
+        }
+    }
+}
+
+/// "Never secrets."; and without a place for it nothing is offered to be kept.
+#[tokio::test]
+async fn secrets_are_not_kept_and_nothing_is_without_a_memory() {
+    let secret = PAY.replace("\"The account that is paid.\"", "\"The account that is paid.\",\"x-tool-secret\":true");
+    for (schema, has_memory) in [(secret.as_str(), true), (PAY, false)] {
+        let bench = Bench::with("Pays.", schema);
+        let answers = Answers::new();
+        let mut list = Checklist::builder().answers(&answers).source(presets(&[("/amount", "5")]));
+        if has_memory {
+            list = list.memory(Arc::new(ProcessMemory::new()));
+        }
+        let asked: Arc<Mutex<usize>> = Arc::default();
+        let count = Arc::clone(&asked);
+        let approver = move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            *count.lock().unwrap() += 1;
+            let question = &set.questions[0];
+            assert!(!question.blanks[0].keepable);
+            set.fill(&question.id, "/iban", "\"DE7\"").unwrap();
+            assert!(set.keep(&question.id, "/iban").is_err());
+            Box::pin(async { vec![Answer::Yes] })
+        };
+        let harness = bench.harness(AllowAll, list).approver(approver);
+        let call = ToolCall::new("call_1", "pay", r#"{"amount":5}"#)
+            .with_reported(Reported::new([("/iban", Reported::NO_RESULT)]));
+        assert_eq!(code_of(&harness, call).await.0, Code::Ok);
+        assert_eq!(*asked.lock().unwrap(), 1);
+    }
 }

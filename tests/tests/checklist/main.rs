@@ -47,7 +47,7 @@
 //! | 40 | unclear timing is asked, never immediate | `calls::unclear_timing_is_asked_and_costs_no_question_of_its_own` |
 //! | 41 | of several candidates no names: the user clarifies the action | `seed::several_that_can_do_it_are_asked_about_without_their_names` |
 //! | 42 | point to the location, not the value | `calls::a_value_is_read_where_the_model_points`, `calls::a_place_that_holds_no_such_value_fills_nothing` |
-//! | 43 | what is used again is recorded with consent | `given::what_is_kept_with_consent_is_looked_up_and_can_be_withdrawn`, `given::nothing_is_kept_without_consent_and_no_secret_at_all` |
+//! | 43 | what is used again is recorded with consent | `given::what_is_kept_with_consent_is_looked_up_and_can_be_withdrawn`, `given::nothing_is_kept_without_consent_and_no_secret_at_all`, `given::what_the_user_has_kept_is_looked_up_in_the_next_conversation`, `given::secrets_are_not_kept_and_nothing_is_without_a_memory` |
 //! | 44 | what is recorded is looked up, not asked again | `calls::what_was_answered_once_is_not_asked_again` |
 //! | 45 | nothing is retrieved from a model's memory | `calls::a_value_without_a_source_becomes_no_argument` |
 //! | 46 | blanks in one batch | `calls::all_blanks_of_a_turn_are_asked_in_one_batch` |

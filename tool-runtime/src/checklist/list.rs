@@ -7,7 +7,8 @@ use super::ask::Ask;
 use super::condition::{Condition, Registered, State};
 use super::examine::Around;
 use super::file::{Principle, Whose, Written};
-use super::given::Answers;
+use super::given::{Answers, Consent, Kept, Memory, Prior, text_of};
+use super::location::{Location, Pointer};
 use super::origin::ListKind;
 use super::shape::Shape;
 use super::snapshot::Snapshot;
@@ -17,7 +18,7 @@ use crate::document::{Fault, Faults, FileFault, Reader, Syntax, parse};
 use crate::registry::Registry;
 use crate::schema::json::Json;
 use crate::schema::{Digest, JsonPath};
-use crate::tool::HostTool;
+use crate::tool::{CatchPanic, HostTool, caught};
 
 /// What has to be known before a call runs, and where it is looked up.
 ///
@@ -72,6 +73,7 @@ pub struct Checklist(Arc<Inner>);
 struct Inner {
     sources: Vec<Arc<dyn Source>>,
     answers: Option<Answers>,
+    memory: Option<Arc<dyn Memory>>,
     registered: Arc<Registered>,
     texts: Vec<Text>,
     registry: Option<Registry>,
@@ -110,6 +112,7 @@ impl Checklist {
         Checklist(Arc::new(Inner {
             sources: Vec::new(),
             answers: None,
+            memory: None,
             registered: Arc::default(),
             texts: Vec::new(),
             registry: None,
@@ -179,16 +182,49 @@ impl Checklist {
         (!lines.is_empty()).then(|| Content::text(lines.join("\n")))
     }
 
-    /// Keeps what a person has given for a call, if there is a place for it. Secrets aren't kept.
-    pub(crate) fn answered(&self, tool: &HostTool, call: &CallId, path: &JsonPath, value: &Json) {
-        let Some(answers) = &self.0.answers else { return };
+    /// Can what users give be kept beyond their conversation? That takes a place to keep it, and one where it can be read
+    /// that they agreed.
+    pub(crate) fn keeps_values(&self) -> bool {
+        self.0.memory.is_some() && self.0.answers.is_some()
+    }
+
+    /// Keeps values to which users have agreed.
+    pub(crate) async fn keep(&self, values: Vec<Kept>) {
+        let Some(memory) = &self.0.memory else { return };
+        for kept in values {
+            let key = kept.key().to_owned();
+            let kept = match caught(|| memory.keep(kept)) {
+                Ok(keeping) => CatchPanic::new(keeping).await.unwrap_or_else(Err),
+                Err(panic) => Err(panic),
+            };
+            // Then it is asked for again.
+            if let Err(error) = kept {
+                tracing::error!(target: "tool_runtime", key, error, "a value could not be kept");
+            }
+        }
+    }
+
+    /// Notes what a person has given for a call, if there is a place for it, and gives it as it is to be kept beyond the
+    /// conversation if the person wants that. Secrets are neither.
+    pub(crate) fn answered(
+        &self,
+        tool: &HostTool,
+        call: &CallId,
+        (path, value): (&JsonPath, &Json),
+        keep: bool,
+    ) -> Option<Kept> {
+        let answers = self.0.answers.as_ref()?;
         if tool.built().said_of(path).secret {
-            return;
+            return None;
         }
         let slot = path.to_pointer();
         let ask = Ask::new(tool.name(), &*slot, Shape::of_argument(tool.schema(), &slot)).of_call(call.clone());
-        // What a person wrote into a blank was read as JSON.
-        let _ = answers.give(&ask, &value.to_string());
+        let text = value.to_string();
+        let number = answers.give(&ask, &text)?;
+        let consent = Consent::at(Location::whole(Pointer::Answer(number), &text_of(value)))?;
+        // One value for each argument of a tool: a newer one takes its place.
+        let kept = || Kept::new(format!("{}{slot}", tool.name()), &ask, text, consent).ok();
+        keep.then(kept).flatten()
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
@@ -198,7 +234,7 @@ impl Checklist {
     /// What calls are examined by.
     pub(crate) fn around<'a>(&'a self, list: &'a Snapshot) -> Around<'a> {
         let now = match &self.0.clock {
-            Some(clock) => crate::tool::caught(|| clock()).ok(),
+            Some(clock) => caught(|| clock()).ok(),
             None => Some(SystemTime::now()),
         };
         Around { list, sources: &self.0.sources, registered: &self.0.registered, now, recorded: None }
@@ -293,6 +329,7 @@ fn read(texts: &[Text], registered: &Arc<Registered>, registry: &Registry) -> Re
 pub struct ChecklistBuilder {
     sources: Vec<Arc<dyn Source>>,
     answers: Option<Answers>,
+    memory: Option<Arc<dyn Memory>>,
     registered: Registered,
     texts: Vec<Text>,
     clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
@@ -310,6 +347,14 @@ impl ChecklistBuilder {
     pub fn answers(mut self, answers: &Answers) -> Self {
         self.answers = Some(answers.clone());
         self.source(Arc::new(answers.clone()))
+    }
+
+    /// Adds what a memory keeps as a source, and keeps there what users give and agree to have kept
+    /// ([`QuestionSet::keep`](crate::QuestionSet::keep)), if their [answers](Self::answers) are at hand as well: a value is
+    /// kept with the place where they agreed.
+    pub fn memory(mut self, memory: Arc<dyn Memory>) -> Self {
+        self.memory = Some(Arc::clone(&memory));
+        self.source(Arc::new(Prior::new(memory)))
     }
 
     /// Registers a condition that code checks, for lines with `check = "name"`.
@@ -425,12 +470,13 @@ impl ChecklistBuilder {
     /// # Ok::<(), tool_runtime::RegistryError>(())
     /// ```
     pub fn build(self, registry: &Registry) -> Result<Checklist, ChecklistError> {
-        let ChecklistBuilder { sources, answers, registered, texts, clock } = self;
+        let ChecklistBuilder { sources, answers, memory, registered, texts, clock } = self;
         let registered = Arc::new(registered);
         let (snapshot, seen) = read(&texts, &registered, registry)?;
         Ok(Checklist(Arc::new(Inner {
             sources,
             answers,
+            memory,
             registered,
             texts,
             registry: Some(registry.clone()),

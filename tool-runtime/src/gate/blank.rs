@@ -20,18 +20,27 @@ pub struct Blank {
     pub choices: Vec<String>,
     /// What is given is a secret: not to be shown while it is typed, and kept in no record.
     pub secret: bool,
+    /// The user may agree that what is given is kept for later calls: see [`QuestionSet::keep`](super::QuestionSet::keep).
+    pub keepable: bool,
 }
 
 impl Blank {
     /// A blank as an approver gets it, for tests of approvers.
     pub fn new(slot: impl Into<String>, asks: impl Into<String>) -> Self {
-        Blank { slot: slot.into(), asks: asks.into(), types: String::new(), choices: Vec::new(), secret: false }
+        Blank {
+            slot: slot.into(),
+            asks: asks.into(),
+            types: String::new(),
+            choices: Vec::new(),
+            secret: false,
+            keepable: false,
+        }
     }
 }
 
 impl Serialize for Blank {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Blank", 5)?;
+        let mut fields = serializer.serialize_struct("Blank", 6)?;
         fields.serialize_field("slot", &self.slot)?;
         fields.serialize_field("asks", &self.asks)?;
         match self.types.is_empty() {
@@ -45,6 +54,10 @@ impl Serialize for Blank {
         match self.secret {
             true => fields.serialize_field("secret", &true)?,
             false => fields.skip_field("secret")?,
+        }
+        match self.keepable {
+            true => fields.serialize_field("keepable", &true)?,
+            false => fields.skip_field("keepable")?,
         }
         fields.end()
     }
@@ -70,6 +83,8 @@ pub(crate) struct Written {
     pub(crate) question: QuestionId,
     pub(crate) slot: String,
     pub(crate) value: Json,
+    /// The user has agreed that it is kept for later calls.
+    pub(crate) keep: bool,
 }
 
 impl Sheet {
@@ -84,7 +99,14 @@ impl Sheet {
         }
         let mut written = self.lock();
         written.retain(|known| !(known.question == *question && known.slot == slot));
-        written.push(Written { question: question.clone(), slot: slot.to_owned(), value });
+        written.push(Written { question: question.clone(), slot: slot.to_owned(), value, keep: false });
+        Ok(())
+    }
+
+    pub(super) fn keep(&self, question: &QuestionId, slot: &str) -> Result<(), FillError> {
+        let mut written = self.lock();
+        let known = written.iter_mut().find(|known| known.question == *question && known.slot == slot);
+        known.ok_or_else(|| FillError("nothing was filled in that could be kept".to_owned()))?.keep = true;
         Ok(())
     }
 

@@ -238,6 +238,21 @@ impl QuestionSet {
         self.sheet.fill(question, slot, json)
     }
 
+    /// Says that the user agrees to what they filled in being kept, and found there for later calls, also in other
+    /// conversations. It is kept if the answer to the question is a yes. Filling the blank in anew takes that back.
+    ///
+    /// # Errors
+    /// If nothing of the kind was filled in, or it can't be kept: see [`Blank::keepable`].
+    pub fn keep(&self, question: &QuestionId, slot: &str) -> Result<(), FillError> {
+        let asked = self.questions.iter().find(|asked| asked.id == *question);
+        let blank = asked.and_then(|asked| asked.blanks.iter().find(|blank| blank.slot == slot));
+        match blank {
+            None => Err(FillError::unknown()),
+            Some(blank) if !blank.keepable => Err(FillError::new("it isn't kept here".to_owned())),
+            Some(_) => self.sheet.keep(question, slot),
+        }
+    }
+
     /// As [`fill`](Self::fill), with what a person typed: text where the tool takes text, and a number, a word or JSON
     /// where it takes these.
     ///

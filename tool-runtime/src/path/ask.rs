@@ -75,9 +75,10 @@ impl Asking<'_> {
         if !matches!(state.approval, Approval::Given(_)) {
             return;
         }
-        state.fill_in(self.checklist, filled);
+        let kept = state.fill_in(self.checklist, filled);
         // The world may have changed while a person thought.
         if let Some(checklist) = self.checklist {
+            checklist.keep(kept).await;
             state.examine(checklist).await;
         }
         state.ruling = judge(self.policy, self.guards, &state.facts());

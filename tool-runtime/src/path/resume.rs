@@ -93,8 +93,10 @@ impl Acceptance {
             state.given = Some(without_defaults(state.canonical(), claimed.asked()));
             state.hears_again(claimed, key);
             if let (Approval::Given(_), Some(question)) = (state.approval, claimed.asked().question()) {
-                let written = |(slot, value)| Written { question: question.clone(), slot, value };
-                state.fill_in(Some(by.checklist), claimed.fills().into_iter().map(written).collect());
+                let written = |(slot, value)| Written { question: question.clone(), slot, value, keep: false };
+                let filled = claimed.fills().into_iter().map(written).collect();
+                // Nobody said that it should be kept: a reply has no way to.
+                drop(state.fill_in(Some(by.checklist), filled));
                 let user = state.falls_to(&Addressee::User);
                 if state.said.iter().any(|said| said.by == user && said.is_yes()) {
                     state.is_told();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::checklist::examine::Filled;
-use crate::checklist::{Checklist, Unknown, put};
+use crate::checklist::{Checklist, Kept, Unknown, put};
 use crate::gate::{Blank, Takes, Written};
 use crate::ledger::Fills;
 use crate::path::state::State;
@@ -19,13 +19,19 @@ pub(in crate::path) fn argument(slot: &str) -> Option<JsonPath> {
 impl State {
     /// Writes what persons gave into the call. If that makes a revision, whoever gave something has agreed to it, and
     /// nobody else.
-    pub(in crate::path) fn fill_in(&mut self, checklist: Option<&Checklist>, filled: Vec<Written>) {
+    /// Gives what is to be kept.
+    #[must_use]
+    pub(in crate::path) fn fill_in(&mut self, checklist: Option<&Checklist>, filled: Vec<Written>) -> Vec<Kept> {
         let mut fills = Vec::new();
         let mut by = Vec::new();
-        for Written { question, slot, value } in filled {
+        let mut kept = Vec::new();
+        for Written { question, slot, value, keep } in filled {
             by.push(question.clone());
             match argument(&slot) {
-                Some(path) => fills.push((Filled::Given(path.clone(), question), path, value)),
+                Some(path) => {
+                    kept.push(keep);
+                    fills.push((Filled::Given(path.clone(), question), path, value));
+                }
                 None => {
                     let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     if let Some(listed) = &mut self.listed {
@@ -38,14 +44,16 @@ impl State {
         // then the call stays without it.
         let given: Vec<(JsonPath, Json)> = fills.iter().map(|(_, path, value)| (path.clone(), value.clone())).collect();
         if fills.is_empty() || self.revise(fills).is_err() {
-            return;
+            return Vec::new();
         }
         let revision = self.revision;
         let gave = self.said.iter_mut().filter(|said| by.contains(&said.question));
         gave.for_each(|said| said.good_for = revision);
-        if let Some(checklist) = checklist {
-            given.iter().for_each(|(path, value)| checklist.answered(self.tool(), &self.call.id, path, value));
-        }
+        let Some(checklist) = checklist else { return Vec::new() };
+        let (tool, call) = (self.tool(), &self.call.id);
+        let answered =
+            given.iter().zip(kept).map(|((path, value), keep)| checklist.answered(tool, call, (path, value), keep));
+        answered.flatten().collect()
     }
 }
 

@@ -5,9 +5,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::filling::{recorded_fills, takes_values};
+use super::filling::{argument, recorded_fills, takes_values};
 use super::{Asking, bound, question};
 use crate::BoxFuture;
+use crate::checklist::Checklist;
 use crate::execute::until;
 use crate::gate::{Addressee, Answer, Question, QuestionId, Sheet, Takes, Written};
 use crate::ledger::{AskedRecord, Binding, LedgerKey};
@@ -61,7 +62,11 @@ pub(super) async fn round(
         let (question, told, takes, binding, mut inquiry) = {
             let state = &calls[place].0;
             let binding = bound(state, key);
-            let (question, told) = question(state, &binding, key, &to, reasons);
+            let (mut question, told) = question(state, &binding, key, &to, reasons);
+            let keeps = asking.checklist.is_some_and(Checklist::keeps_values);
+            for blank in question.blanks.iter_mut().filter(|blank| keeps && !blank.secret) {
+                blank.keepable = argument(&blank.slot).is_some();
+            }
             let asked = AskedRecord::new(question.clone(), told.clone(), state.place.clone(), binding.clone());
             (question, told, takes_values(state), binding, Inquiry::new(Arc::clone(&asking.ledger), asked))
         };
