@@ -13,7 +13,8 @@ use examples::quickstart::{self, Style};
 use examples::replay::{self, Gate, Provider, Summary};
 use examples::ruling;
 use serde_json::{Value, json};
-use tool_runtime::{Answer, Code, NeverAsk, TerminalApprover};
+use tool_runtime::agreement::Quarantine;
+use tool_runtime::{Answer, Code, DynamicTool, NeverAsk, Signer, TerminalApprover};
 
 /// What the quickstart prints, and what became of its calls.
 fn quickstart(style: Style) -> (String, Vec<(String, Code, String)>) {
@@ -606,8 +607,17 @@ fn a_ledger_says_what_became_of_calls_and_why() {
             let case = {
                 let ledger = examples::ledger::open(&store, key(), "host").await.unwrap();
                 let mut out = Vec::new();
+                let quarantine = Quarantine::open(Arc::clone(&ledger)).await.unwrap();
+                let tool = DynamicTool::builder("search", "Searches.").output("true");
+                let tool = tool.run(|_, _| async { Ok("1".to_owned()) }).unwrap();
+                quarantine.hold(&tool, "it races").await.unwrap();
+                let ann = Signer::new("ann", "terminal");
+                quarantine.lift_by_person("search", ann, "it was mended").await.unwrap();
                 examples::approvals::durable::propose(&ledger, 7, &mut out).await.unwrap().0
             };
+            let declared = ask(&["declared", &store]).await.unwrap();
+            let lines = ["search  quarantined: it races", "search  lifted: it was mended (ann by terminal)"];
+            assert_eq!(declared.lines().collect::<Vec<_>>(), lines);
             let calls = ask(&["calls", &store, "--conversation", "demo"]).await.unwrap();
             assert!(calls.contains(r#"pay {"to":"alice","amount":7}  waits for an answer"#), "{calls}");
             assert_eq!(ask(&["calls", &store, "--tool", "other"]).await.unwrap(), "");
@@ -644,9 +654,7 @@ fn a_ledger_says_what_became_of_calls_and_why() {
 /// A rule is tried on what happened before it decides anything.
 #[test]
 fn a_ledger_says_what_other_rules_would_have_decided() {
-    use tool_runtime::{
-        AllowAll, Answers, BoxFuture, CheckedCall, Checklist, DynamicTool, Harness, Registry, ToolCall,
-    };
+    use tool_runtime::{AllowAll, Answers, BoxFuture, CheckedCall, Checklist, Harness, Registry, ToolCall};
 
     in_folder("replay", async |folder| {
         let key = || tool_runtime::LedgerKey::new("main", [1; 32]).unwrap();

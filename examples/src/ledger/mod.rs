@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tool_runtime::{
     CaseHistory, CaseId, CaseState, FileHead, FileLedger, FileTail, History, Ledger, LedgerKey, ProviderReport, Query,
-    SourceFailure, SqlLedger, SqlOptions,
+    SourceFailure, SqlLedger, SqlOptions, Standing, Stored,
 };
 
 /// How to use it.
@@ -21,6 +21,7 @@ pub const USAGE: &str = "ledger COMMAND STORE …
   stops STORE           where calls stopped, by tool, and at which slots
   failed STORE          which sources failed to answer, for which slots of which calls
   report STORE          what to send to whoever provides the tools, as JSON
+  declared STORE        which tools went into quarantine or came out of it, why, and by whom
   replay STORE --tools FILE [--rules FILE] [--list FILE] [--state NAME] [--check NAME] [--all]
                         which calls would be decided otherwise by these rules and this checklist
   repair STORE          settles calls whose host has stopped
@@ -92,6 +93,11 @@ pub async fn run(words: &[String], key: LedgerKey, out: &mut impl Write) -> Resu
                 writeln!(out, "{case}  {}", failed(&failure))?;
             }
         }
+        ["declared", store] => {
+            for entry in read(store, &key, Query::declarations()).await?.declarations() {
+                declared(entry, out)?;
+            }
+        }
         ["report", store] => {
             let report = ProviderReport::of_history(&read(store, &key, Query::all()).await?);
             writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
@@ -114,6 +120,16 @@ pub async fn run(words: &[String], key: LedgerKey, out: &mut impl Write) -> Resu
         ["verify", file] => verify(file, &key, None, out)?,
         ["verify", file, "--expect", head] => verify(file, &key, Some(head.parse()?), out)?,
         _ => return Err(USAGE.into()),
+    }
+    Ok(())
+}
+
+fn declared(entry: &Stored, out: &mut impl Write) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let standing = entry.standing().map_or("unreadable", Standing::as_str);
+    write!(out, "{}  {standing}: {}", entry.tool(), entry.why().unwrap_or_default())?;
+    match entry.signer() {
+        Some(signer) => writeln!(out, " ({} by {})", signer.by(), signer.channel())?,
+        None => writeln!(out)?,
     }
     Ok(())
 }

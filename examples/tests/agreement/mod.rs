@@ -1,5 +1,7 @@
 //! The example of agreement prints what is so, of data whose figures are known.
 
+mod batch;
+
 use examples::agreement::{self, Options};
 use examples::grounding::Share;
 use serde_json::{Value, json};
