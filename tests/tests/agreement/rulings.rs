@@ -330,3 +330,20 @@ fn bounds_are_said_in_samples() {
     assert_eq!(Bounds::squared().said(5).to_string(), "of 5: accept from 4, reject if no two agree");
     assert_eq!(Bounds::squared().said(10).to_string(), "of 10: accept from 8, reject up to 2");
 }
+
+#[test]
+fn a_tool_that_is_not_here_is_compared_by_the_schema_that_came_with_it() {
+    let epoch = Epoch::begin();
+    let schema = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"m":{"type":"string","default":"x"}}}"#;
+    let tools = PlanTools::new().tool("far", PlanTool::of_schema(schema).unwrap());
+    let sample = |arguments: &str| Sample::of([("far", arguments)]).result("1");
+    let texts = [r#"{"n":1}"#, r#"{"n":1.0,"m":"x"}"#, r#"{"m":"x","n":1}"#, r#"{"n":1}"#, r#"{"n":"1"}"#];
+    let ruling = AgreementGate::new(Bounds::seed()).rule(&set(&epoch, texts.map(sample)), &tools);
+    assert_eq!(ruling.figures().groups, [4, 1]);
+    // However well they agree: nobody has shown anything of it.
+    is(&ruling, JudgementKind::Defer, RulingReason::NotVerified);
+    for wrong in ["", "[]", "3", r#"{"type":"string"}"#, r#"{"type":"object","properties":{"a":{"pattern":"("}}}"#] {
+        let error = PlanTool::of_schema(wrong).unwrap_err();
+        assert!(error.to_string().starts_with("arguments can't be compared by this schema: "), "{wrong}: {error}");
+    }
+}

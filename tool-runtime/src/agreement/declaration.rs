@@ -7,8 +7,9 @@ use super::canonical::{Numbers, of_text};
 use super::epoch::Epoch;
 use super::quarantine::Quarantine;
 use super::sample::Observed;
+use crate::registry::Registry;
 use crate::schema::{Digest, JsonPath, MAX_DEPTH};
-use crate::tool::HostTool;
+use crate::tool::{DynamicTool, HostTool};
 
 /// What is said of a tool's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,35 @@ impl PlanTool {
             verified: None,
             quarantined: None,
         }
+    }
+
+    /// A tool that isn't here, with the JSON Schema of its arguments, say because it came with the samples. They are compared
+    /// as the schema accepts them. It can't be verified either.
+    ///
+    /// # Errors
+    /// If the text is no schema of an object, or has keywords that this build can't enforce.
+    ///
+    /// ```
+    /// use tool_runtime::agreement::{AgreementGate, Bounds, Epoch, PlanTool, PlanTools, Sample, SampleSet};
+    ///
+    /// let schema = r#"{"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}}"#;
+    /// let tools = PlanTools::new().tool("weather", PlanTool::of_schema(schema)?);
+    /// let epoch = Epoch::begin();
+    /// let mut samples = SampleSet::new(epoch.clone());
+    /// for arguments in [r#"{"city": "Oslo"}"#, r#"{"days": 1.0, "city": "Oslo"}"#] {
+    ///     samples.push(Sample::of([("weather", arguments)]).within(&epoch))?;
+    /// }
+    /// assert_eq!(AgreementGate::new(Bounds::seed()).rule(&samples, &tools).figures().groups, [2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_schema(parameters: &str) -> Result<Self, PlanSchemaError> {
+        let error = |error: &dyn std::error::Error| PlanSchemaError(error.to_string());
+        let tool = DynamicTool::builder("planned", "A tool that isn't here.").parameters(parameters).output("true");
+        let tool = tool.run(|_, _| async { Err("it isn't here".into()) }).map_err(|fault| error(&fault))?;
+        // Whether a schema can be enforced is a registry's to say.
+        let registry = Registry::builder().tool(tool).build().map_err(|fault| error(&fault))?;
+        let tool = registry.iter().next().cloned();
+        Ok(PlanTool { tool, ..PlanTool::unknown() })
     }
 
     /// Says something else of it than its author does.
@@ -109,6 +139,18 @@ impl fmt::Debug for PlanTool {
             .finish_non_exhaustive()
     }
 }
+
+/// A text is no schema that arguments could be compared by. Says why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanSchemaError(String);
+
+impl fmt::Display for PlanSchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arguments can't be compared by this schema: {}", self.0)
+    }
+}
+
+impl std::error::Error for PlanSchemaError {}
 
 /// What a gate knows of the tools that plans call, by name.
 #[derive(Debug, Clone, Default)]

@@ -56,7 +56,7 @@ pub use crate::ledger::{ApartRecord, JudgementKind, RulingRecord};
 pub use argument::{ArgumentForm, Resolution};
 pub use bounds::{AcceptsFrom, Bounds, BoundsError, Estimator, ModeShare, PairShare};
 pub use canonical::{CanonicalForm, CanonicalStep};
-pub use declaration::{Determinism, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
+pub use declaration::{Determinism, PlanSchemaError, PlanTool, PlanTools, Probe, ProbeFault, ProbeFinding, Verified};
 pub use deliberation::{Deliberated, Deliberation, DeliberationError};
 pub use epoch::{Epoch, EpochMixed};
 pub use figures::Figures;
