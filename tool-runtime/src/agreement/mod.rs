@@ -7,6 +7,10 @@
 //!
 //! An accepted plan is a proposal like any other. Agreement is never permission.
 //!
+//! [`AgreementGate`] rules on samples that somebody has; [`rule_line`] does so with nothing but JSON. [`Deliberation`] draws them
+//! from a [`Sampler`], runs them in a [`Sandbox`], probes tools that are declared deterministic ([`Probing`]), and keeps those
+//! that aren't in [`Quarantine`]; [`Harness::run_plans`](crate::Harness::run_plans) has the plan that is agreed on take the path.
+//!
 //! What it is worth was measured on single-turn function calling by 26 models, by arguments alone. Accept is worth having:
 //! 54 to 67 % of draws, 98 to 99 % of them right. Reject hardly fires (below 1 %), at 5 samples it can't
 //! ([`AgreementGate::warnings`]), and it means that no plan stands out: in most rejected draws one of the samples was right.
