@@ -33,10 +33,10 @@ impl Bench {
 const CALL: &str = r#"{"iban":"DE1","amount":5}"#;
 
 fn blocked(code: Code) -> WouldBe {
-    WouldBe::Final(VerdictKind::Blocked(code))
+    WouldBe::Certain(VerdictKind::Blocked(code))
 }
 
-const CLEARED: WouldBe = WouldBe::Final(VerdictKind::Cleared);
+const CLEARED: WouldBe = WouldBe::Certain(VerdictKind::Cleared);
 
 /// All that this call has stands in presets.
 fn sourced() -> ChecklistBuilder {

@@ -229,7 +229,7 @@ impl Verified {
 
 /// Identical calls of one tool on frozen copies of the state, within one epoch: two at least. [`Probing`](super::Probing) runs
 /// them; this is for those who run them by themselves.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Probe {
     tool: Digest,
     epoch: Epoch,
@@ -257,24 +257,31 @@ impl Probe {
     /// # Errors
     /// With why it verifies nothing.
     pub fn compare(self, found: impl IntoIterator<Item = ProbeFinding>) -> Result<Verified, ProbeFault> {
+        let found: Vec<ProbeFinding> = found.into_iter().collect();
+        self.holds(&found)?;
+        match found.len() {
+            0 | 1 => Err(ProbeFault::NoResult),
+            _ => Ok(Verified { tool: self.tool, epoch: self.epoch, made: self.begun }),
+        }
+    }
+
+    /// Is anything wrong so far?
+    pub(super) fn holds(&self, found: &[ProbeFinding]) -> Result<(), ProbeFault> {
         if self.epoch.is_over() {
             return Err(ProbeFault::EpochMoved);
         }
-        let mut results = Vec::new();
+        let mut first: Option<String> = None;
         for ProbeFinding { result, afterwards } in found {
-            if of_text(&afterwards, Numbers::Canonical, MAX_DEPTH).as_ref() != Some(&self.arguments) {
+            if of_text(afterwards, Numbers::Canonical, MAX_DEPTH).as_ref() != Some(&self.arguments) {
                 return Err(ProbeFault::ArgumentsChanged);
             }
             let Observed::Value(text) = result else { return Err(ProbeFault::NoResult) };
-            results.push(of_text(&text, Numbers::Canonical, MAX_DEPTH).ok_or(ProbeFault::NoResult)?);
-        }
-        match results.as_slice() {
-            [] | [_] => Err(ProbeFault::NoResult),
-            [first, others @ ..] if others.iter().all(|other| other == first) => {
-                Ok(Verified { tool: self.tool, epoch: self.epoch, made: self.begun })
+            let text = of_text(text, Numbers::Canonical, MAX_DEPTH).ok_or(ProbeFault::NoResult)?;
+            if first.get_or_insert_with(|| text.clone()) != &text {
+                return Err(ProbeFault::ResultsDiffer);
             }
-            _ => Err(ProbeFault::ResultsDiffer),
         }
+        Ok(())
     }
 }
 

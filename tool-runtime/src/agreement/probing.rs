@@ -152,9 +152,7 @@ impl Probing {
                 findings.push(ProbeFinding { result: observed, afterwards });
             }
             // As soon as something differs it is known under what.
-            if findings.len() > 1 {
-                probe.clone().compare(findings.iter().cloned())?;
-            }
+            probe.holds(&findings)?;
         }
         probed.under = None;
         probe.compare(findings)

@@ -100,7 +100,7 @@ impl<'a> Replay<'a> {
             call_id: verdict.call_id().clone(),
             tool: verdict.tool().to_owned(),
             was,
-            would: WouldBe::Final(was),
+            would: WouldBe::Certain(was),
             reasons: Vec::new(),
             redefined: false,
             before: verdict.slots(),
@@ -124,7 +124,7 @@ impl<'a> Replay<'a> {
         let loaded = std::iter::once(verdict.tool().to_owned()).collect();
         let proposed = match self.registry.resolve(call, &loaded) {
             Ok(proposed) => proposed,
-            Err(ending) => return WouldBe::Final(VerdictKind::Blocked(ending.code())),
+            Err(ending) => return WouldBe::Certain(VerdictKind::Blocked(ending.code())),
         };
         replayed.redefined = verdict.definition().as_ref() != Some(proposed.tool().digest());
         if proposed.0.has_secrets() && arguments.contains(REDACTED) {
@@ -133,7 +133,7 @@ impl<'a> Replay<'a> {
         let (mut state, open) = match proposed.accept() {
             Ok(Acceptance::Accepted(Accepted(state))) => (state, Vec::new()),
             Ok(Acceptance::Draft(Draft(state, open))) => (state, open),
-            Err(ending) => return WouldBe::Final(VerdictKind::Blocked(ending.code())),
+            Err(ending) => return WouldBe::Certain(VerdictKind::Blocked(ending.code())),
         };
         if !self.look_up(&mut state, open, replayed) {
             return WouldBe::Untold("the record can't be held against the list".to_owned());
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
 
 /// In the order of judgement. What persons said then counts for what they were shown then.
 fn decide(state: &State, case: &CaseHistory, verdict: &Stored, replayed: &mut Replayed) -> WouldBe {
-    let blocked = |code| WouldBe::Final(VerdictKind::Blocked(code));
+    let blocked = |code| WouldBe::Certain(VerdictKind::Blocked(code));
     let was = match replayed.was {
         VerdictKind::Cleared => None,
         VerdictKind::Blocked(code) => Some(code),
@@ -213,12 +213,12 @@ fn decide(state: &State, case: &CaseHistory, verdict: &Stored, replayed: &mut Re
         needed = agree.chain(state.unsettled_plan()).collect();
     }
     if needed.is_empty() {
-        return WouldBe::Final(VerdictKind::Cleared);
+        return WouldBe::Certain(VerdictKind::Cleared);
     }
     let is_settled = needed.iter().all(|reason| settled.contains(&reason.as_str()));
     replayed.reasons = needed;
     match was {
-        None if is_settled => WouldBe::Final(VerdictKind::Cleared),
+        None if is_settled => WouldBe::Certain(VerdictKind::Cleared),
         Some(
             code @ (Code::Rejected
             | Code::ApprovalExpired
@@ -252,7 +252,7 @@ fn settled<'c>(case: &'c CaseHistory, verdict: &'c Stored) -> Vec<&'c str> {
 #[non_exhaustive]
 pub enum WouldBe {
     /// To this.
-    Final(VerdictKind),
+    Certain(VerdictKind),
     /// Somebody would be asked something that nobody was asked then, and it is up to that.
     UpToAnswers,
     /// That can't be told, and why.
@@ -311,7 +311,7 @@ impl Replayed {
 
     /// Would something else be decided? What can't be told does differ.
     pub fn differs(&self) -> bool {
-        self.would != WouldBe::Final(self.was)
+        self.would != WouldBe::Certain(self.was)
     }
 
     /// Every line that would be about the call, and what would come of it.
@@ -348,7 +348,7 @@ impl fmt::Display for Replayed {
         write!(f, "{} {} {}: was {}", self.case, self.call_id, self.tool, words(self.was))?;
         match &self.would {
             _ if !self.differs() => f.write_str(", and would be again")?,
-            WouldBe::Final(kind) => write!(f, "; would be {}", words(*kind))?,
+            WouldBe::Certain(kind) => write!(f, "; would be {}", words(*kind))?,
             WouldBe::UpToAnswers => f.write_str("; would be asked about")?,
             WouldBe::Untold(why) => write!(f, "; what it would be can't be told, since {why}")?,
         }
