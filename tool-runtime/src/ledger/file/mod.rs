@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chain::{Chain, Contents};
 pub use chain::{FileHead, FileTail};
@@ -69,6 +69,18 @@ impl Verified {
     }
 }
 
+/// Locks the file for one writer. Where a process of this host is just starting another one, that has all its files for a
+/// moment, those that were closed meanwhile, too: it is waited for, a second at the most.
+fn locked(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..50 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            locked => return locked,
+        }
+    }
+    file.try_lock()
+}
+
 impl FileLedger {
     /// Opens a file to write to, and makes it if there is none. The host's name is the file's: who else
     /// opens it, at another time, is a later start of the same.
@@ -80,7 +92,7 @@ impl FileLedger {
         let io = |error: io::Error| FileLedgerError::Io(path.clone(), error);
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        match file.try_lock() {
+        match locked(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FileLedgerError::InUse(path)),
             Err(TryLockError::Error(error)) => return Err(io(error)),
