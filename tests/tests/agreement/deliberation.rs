@@ -88,6 +88,19 @@ fn a_start_probes_so_that_plans_need_not() {
 }
 
 #[test]
+fn a_deliberation_probes_on_as_many_copies_as_the_host_says() {
+    let sandbox = Copies::default();
+    let probing = Probing::new(sandbox).arguments("pay", [r#"{"to":"Ann","amount":1}"#]).copies(4);
+    let deliberation = Deliberation::new(AgreementGate::new(Bounds::seed())).probing(probing);
+    let report = now(deliberation.start(&registry(World::default()))).unwrap();
+    assert_eq!(report.tools().iter().find(|tool| tool.name() == "pay").unwrap().calls(), 4);
+    let find = plan("find_user", r#"{"name":"Ann"}"#);
+    let found = judged(&deliberation, vec![find; 5]);
+    // Twice on the last one, since it only reads.
+    assert_eq!(found.probed().iter().map(|tool| tool.calls()).collect::<Vec<_>>(), [5]);
+}
+
+#[test]
 fn split_arguments_are_drawn_further_within_the_epoch_and_judged_together() {
     let sandbox = Copies::default();
     let script = Script::of([payments([1, 1, 1, 2, 3]), payments([1, 1, 1, 1, 1])]);

@@ -108,12 +108,13 @@ impl PlanTool {
 
     /// The proof, if it holds in this epoch.
     pub(super) fn proof(&self, epoch: &Epoch) -> Option<&Verified> {
-        let declared = self.determinism == Determinism::Declared;
+        self.shown(epoch).filter(|_| self.determinism == Determinism::Declared)
+    }
+
+    /// What was shown of it in this epoch, whatever is declared.
+    pub(super) fn shown(&self, epoch: &Epoch) -> Option<&Verified> {
         let holds = |verified: &&Verified| {
-            declared
-                && verified.epoch == *epoch
-                && !epoch.is_over()
-                && self.quarantined.is_none_or(|since| verified.made > since)
+            verified.epoch == *epoch && !epoch.is_over() && self.quarantined.is_none_or(|since| verified.made > since)
         };
         self.verified.as_ref().filter(holds)
     }

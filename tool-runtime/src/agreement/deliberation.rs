@@ -134,12 +134,12 @@ impl Deliberation {
         registry: &Registry,
         sampler: &dyn Sampler,
     ) -> Result<Deliberated, DeliberationError> {
-        let epoch = self.epoch().await?;
-        let mut table = Table { of: self, registry, epoch, plans: Vec::new(), samples: Vec::new(), probed: Vec::new() };
+        let set = SampleSet::new(self.epoch().await?);
+        let mut table = Table { of: self, registry, plans: Vec::new(), set, probed: Vec::new() };
         let mut last: Option<Deliberated> = None;
         loop {
             let rounds = last.as_ref().map_or(0, Deliberated::rounds);
-            match (self.draw(sampler, rounds, &table.epoch).await, last) {
+            match (self.draw(sampler, rounds, table.set.epoch()).await, last) {
                 (Ok(plans), _) => table.take(plans).await,
                 // There is a ruling already, and it stands.
                 (Err(_), Some(last)) => return Ok(last),
@@ -183,7 +183,7 @@ impl Deliberation {
 
     /// What came out differently among samples has to be the same on as many copies before it is believed again.
     fn copies(&self, name: &str) -> usize {
-        if self.quarantine.holds(name) { self.samples } else { 2 }
+        if self.quarantine.holds(name) { self.samples } else { 0 }
     }
 
     /// What a probe has shown.
@@ -289,32 +289,35 @@ impl Next {
 struct Table<'d> {
     of: &'d Deliberation,
     registry: &'d Registry,
-    epoch: Epoch,
     plans: Vec<SampledPlan>,
-    samples: Vec<Sample>,
+    /// One sample a plan, in the same order.
+    set: SampleSet,
     probed: Vec<ProbedTool>,
 }
 
 impl Table<'_> {
     fn begin(&mut self, epoch: Epoch) {
-        self.epoch = epoch;
+        self.set = SampleSet::new(epoch);
         self.plans.clear();
-        self.samples.clear();
     }
 
     /// Runs plans in the sandbox, each on a copy of its own.
     async fn take(&mut self, plans: Vec<SampledPlan>) {
-        let (sandbox, epoch) = (self.of.sandbox.clone(), &self.epoch);
+        let (sandbox, epoch) = (self.of.sandbox.clone(), self.set.epoch().clone());
         let samples = schedule(
             plans.clone(),
             self.of.room,
             |_| Access::Shared(Vec::new()),
-            |plan| run(sandbox.clone(), epoch, plan),
+            |plan| run(sandbox.clone(), &epoch, plan),
             |sample: Sample| async { sample },
         )
         .await;
-        self.plans.extend(plans);
-        self.samples.extend(samples);
+        for (plan, sample) in plans.into_iter().zip(samples) {
+            match self.set.push(sample.within(&epoch)) {
+                Ok(()) => self.plans.push(plan),
+                Err(error) => tracing::error!(target: "tool_runtime", %error, "a sample was left out"),
+            }
+        }
     }
 
     /// Rules. What is only not verified yet is probed, and ruled on again; what is suspect goes into quarantine.
@@ -332,18 +335,11 @@ impl Table<'_> {
             self.of.hold(tool, why).await;
         }
         let plan = figures.plurality.and_then(|index| self.plans.get(index).cloned());
-        Deliberated { ruling, plan, rounds, epoch: self.epoch.clone(), probed: self.probed.clone() }
+        Deliberated { ruling, plan, rounds, epoch: self.set.epoch().clone(), probed: self.probed.clone() }
     }
 
     fn rule(&self) -> Ruling {
-        let mut set = SampleSet::new(self.epoch.clone());
-        for sample in &self.samples {
-            // All were taken within it.
-            if set.push(sample.clone().within(&self.epoch)).is_err() {
-                tracing::error!(target: "tool_runtime", "a sample of another epoch was left out");
-            }
-        }
-        (self.of.rule)(&set, &self.tools())
+        (self.of.rule)(&self.set, &self.tools())
     }
 
     /// The tools that any plan calls.
@@ -373,16 +369,14 @@ impl Table<'_> {
     async fn probe(&mut self) -> bool {
         let Some(probing) = &self.of.probing else { return false };
         let mut found_any = false;
+        let (known, epoch) = (self.tools(), self.set.epoch().clone());
         for name in self.names() {
-            let since = self.of.quarantine.since(&name);
-            let holds =
-                |proof: &Verified| *proof.epoch() == self.epoch && since.is_none_or(|since| proof.made() > since);
-            let is_proved = self.of.found().proofs.get(&name).is_some_and(holds);
+            let is_proved = known.get(&name).is_some_and(|tool| tool.shown(&epoch).is_some());
             let Some(tool) = self.registry.get(&name).filter(|tool| tool.hints().deterministic && !is_proved) else {
                 continue;
             };
-            let harder = probing.clone().copies(self.of.copies(&name));
-            let probed = harder.probe_tool(tool, &self.epoch, &self.arguments(tool)).await;
+            let harder = probing.on_at_least(self.of.copies(&name));
+            let probed = harder.probe_tool(tool, &epoch, &self.arguments(tool)).await;
             self.of.learn(tool, &probed).await;
             found_any |= probed.outcome().is_ok();
             self.probed.push(probed);

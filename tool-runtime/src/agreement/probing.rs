@@ -70,10 +70,15 @@ impl Probing {
     /// Probes all tools of a registry that are declared to be deterministic: what is to be done when a sandbox starts, and
     /// for each epoch.
     pub async fn probe(&self, registry: &Registry, epoch: &Epoch) -> ProbeReport {
-        self.probe_harder(registry, epoch, |_| self.copies).await
+        self.probe_harder(registry, epoch, |_| 0).await
     }
 
-    /// As [`probe`](Self::probe), with as many copies as each tool calls for.
+    /// The same on more copies, if it isn't on as many already.
+    pub(super) fn on_at_least(&self, copies: usize) -> Self {
+        self.clone().copies(self.copies.max(copies))
+    }
+
+    /// As [`probe`](Self::probe), with at least as many copies as each tool calls for.
     pub(super) async fn probe_harder(
         &self,
         registry: &Registry,
@@ -86,7 +91,7 @@ impl Probing {
             declared,
             self.room,
             |_| Access::Shared(Vec::new()),
-            |tool| async move { self.clone().copies(copies(tool.name())).probe_tool(&tool, epoch, &[]).await },
+            |tool| async move { self.on_at_least(copies(tool.name())).probe_tool(&tool, epoch, &[]).await },
             |probed: ProbedTool| async { probed },
         )
         .await;

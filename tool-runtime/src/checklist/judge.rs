@@ -60,7 +60,7 @@ pub(super) async fn conditions(
         match test {
             Test::Registered(name, condition) => Box::pin(async move {
                 if let Some(recorded) = around.recorded {
-                    return Some(match recorded.fact(check_named(name).as_ref()) {
+                    return Some(match recorded.fact(&check_named(name)) {
                         Ok("true") => Ok(true),
                         Ok("false") => Ok(false),
                         Ok(_) => Err("the record can't be read".to_owned()),

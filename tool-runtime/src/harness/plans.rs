@@ -57,9 +57,9 @@ impl Harness {
         };
         let deliberated = deliberated.ok_or(DeliberationError::Cancelled)??;
         let calls: Arc<[ToolCall]> = deliberated.plan().and_then(|plan| plan.tool_calls()).unwrap_or_default().into();
-        let judged_by = Parts { plan: Some(Arc::new(deliberated.record())), ..Parts::clone(parts) };
+        let judged_by = Arc::new(Parts { plan: Some(Arc::new(deliberated.record())), ..Parts::clone(parts) });
         let landing = judged_by.landing();
-        let settled = Arc::new(judged_by.clone()).fly(&landing, calls.to_vec(), token, |_, settled| settled).await;
+        let settled = judged_by.fly(&landing, calls.to_vec(), token, |_, settled| settled).await;
         Ok(PlansRun { deliberated, calls, settled })
     }
 }

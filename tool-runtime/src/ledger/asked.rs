@@ -181,16 +181,7 @@ impl Serialize for AnsweredRecord {
         }
         fields.serialize_field("digest", &self.what.to_string())?;
         fields.serialize_field("binds", &self.binds.to_string())?;
-        match &self.signer {
-            Some(signer) => {
-                fields.serialize_field("by", signer.by())?;
-                fields.serialize_field("channel", signer.channel())?;
-            }
-            None => {
-                fields.skip_field("by")?;
-                fields.skip_field("channel")?;
-            }
-        }
+        Signer::serialize_into(self.signer.as_ref(), &mut fields)?;
         fields.serialize_field("waited_us", &in_micros(self.waited))?;
         fields.end()
     }

@@ -93,16 +93,7 @@ impl Serialize for DeclarationRecord {
         }
         fields.serialize_field("standing", self.standing.as_str())?;
         fields.serialize_field("why", &self.why)?;
-        match &self.signer {
-            Some(signer) => {
-                fields.serialize_field("by", signer.by())?;
-                fields.serialize_field("channel", signer.channel())?;
-            }
-            None => {
-                fields.skip_field("by")?;
-                fields.skip_field("channel")?;
-            }
-        }
+        Signer::serialize_into(self.signer.as_ref(), &mut fields)?;
         fields.end()
     }
 }

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::ser::SerializeStruct;
+
 use crate::BoxFuture;
 use crate::gate::{Answer, Approver, QuestionSet};
 
@@ -25,6 +27,20 @@ impl Signer {
     /// The way.
     pub fn channel(&self) -> &str {
         &self.channel
+    }
+
+    /// Writes the parts of one, if there is one, into a record's object.
+    pub(crate) fn serialize_into<S: SerializeStruct>(signer: Option<&Self>, fields: &mut S) -> Result<(), S::Error> {
+        match signer {
+            Some(signer) => {
+                fields.serialize_field("by", signer.by())?;
+                fields.serialize_field("channel", signer.channel())
+            }
+            None => {
+                fields.skip_field("by")?;
+                fields.skip_field("channel")
+            }
+        }
     }
 }
 
