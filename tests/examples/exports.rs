@@ -35,22 +35,30 @@ fn main() -> Result<(), Box<dyn Error>> {
                     continue;
                 }
                 for sources in [false, true] {
-                    let mut options = Export::with(provider).strict(strict);
+                    let mut form = Export::with(provider).strict(strict);
                     if sources {
-                        options = options.sources(Sources::new().changes(["light.on", "light.off"]));
+                        form = form.sources(Sources::new().changes(["light.on", "light.off"]));
                     }
-                    let export = options.tools(tools.iter().map(HostTool::schema));
-                    let each: Vec<Value> =
-                        export.tools().iter().zip(tools).map(|(made, tool)| shown(made, tool)).collect();
-                    let line = json!({
-                        "set": set,
-                        "provider": format!("{provider:?}"),
-                        "strict": format!("{strict:?}"),
-                        "sources": sources,
-                        "request": serde_json::from_str::<Value>(&export.to_json())?,
-                        "tools": each,
-                    });
-                    writeln!(out, "{line}")?;
+                    // Together, and each alone where all strict tools of a request share a limit: else the first few
+                    // would use it up, and the others would be looked at in no strict form.
+                    let mut requests = vec![&tools[..]];
+                    if strict != Strict::No && provider == Provider::Anthropic {
+                        requests.extend(tools.chunks(1));
+                    }
+                    for tools in requests {
+                        let export = form.clone().tools(tools.iter().map(HostTool::schema));
+                        let each: Vec<Value> =
+                            export.tools().iter().zip(tools).map(|(made, tool)| shown(made, tool)).collect();
+                        let line = json!({
+                            "set": set,
+                            "provider": format!("{provider:?}"),
+                            "strict": format!("{strict:?}"),
+                            "sources": sources,
+                            "request": serde_json::from_str::<Value>(&export.to_json())?,
+                            "tools": each,
+                        });
+                        writeln!(out, "{line}")?;
+                    }
                 }
             }
         }
