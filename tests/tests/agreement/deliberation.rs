@@ -10,7 +10,7 @@ use tool_runtime::agreement::{
 };
 use tool_runtime::{BoxFuture, JsonPath, RawArguments, ToolCall};
 
-use super::support::{Copies, FindUserTool, World, by, now, payments, plan, registry};
+use super::support::{Copies, FindUserTool, GreetTool, PayTool, World, by, now, payments, plan, registry};
 
 fn judged(deliberation: &Deliberation, sampler: impl Sampler) -> Deliberated {
     now(deliberation.deliberate(&registry(World::default()), &sampler)).unwrap()
@@ -227,6 +227,24 @@ fn what_the_host_says_of_a_tool_counts() {
     let clock = PlanTool::of(&host).determinism(Determinism::ByContractNot);
     let told = by(Copies::default()).tool("find_user", clock);
     is(&judged(&told, drafts()), JudgementKind::Defer, RulingReason::OutOfScope, 1);
+}
+
+#[test]
+fn what_the_host_says_of_a_tool_decides_what_is_probed() {
+    let greetings = || vec![plan("greet", r#"{"name":"Ann"}"#); 5];
+    is(&judged(&by(Copies::default()), greetings()), JudgementKind::Defer, RulingReason::NotVerified, 1);
+    let declared = PlanTool::of(&GreetTool::host()).determinism(Determinism::Declared);
+    let told = by(Copies::default()).tool("greet", declared);
+    let found = judged(&told, greetings());
+    is(&found, JudgementKind::Accept, RulingReason::Agreed, 1);
+    assert_eq!(found.probed().iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["greet"]);
+
+    let undeclared = PlanTool::of(&PayTool::host()).determinism(Determinism::Undeclared);
+    let told = told.tool("pay", undeclared.clone());
+    assert!(judged(&told, payments([7; 5])).probed().is_empty());
+    let report = now(told.start(&registry(World::default()))).unwrap();
+    let names: Vec<&str> = report.tools().iter().map(|tool| tool.name()).collect();
+    assert_eq!(names, ["count", "find_user", "greet", "search_index", "sign_in"]);
 }
 
 #[test]

@@ -76,9 +76,25 @@ pub(crate) async fn sign_in(
     format!("{name} {}", pin.len())
 }
 
+/// Greets. Its author doesn't say that it says the same each time.
+#[tool(host(read_only))]
+pub(crate) async fn greet(
+    /// Whom.
+    name: String,
+    #[host] _world: &World,
+) -> String {
+    format!("Good day, {name}")
+}
+
 pub(crate) fn registry(world: World) -> Registry {
-    let tools: [HostTool; 5] =
-        [FindUserTool::host(), SearchIndexTool::host(), CountTool::host(), PayTool::host(), SignInTool::host()];
+    let tools: [HostTool; 6] = [
+        FindUserTool::host(),
+        SearchIndexTool::host(),
+        CountTool::host(),
+        PayTool::host(),
+        SignInTool::host(),
+        GreetTool::host(),
+    ];
     Registry::builder().tools(tools).state(world).build().unwrap()
 }
 

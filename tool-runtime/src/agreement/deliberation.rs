@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bounds::Estimator;
-use super::declaration::{PlanTool, PlanTools, Verified};
+use super::declaration::{Determinism, PlanTool, PlanTools, Verified};
 use super::epoch::Epoch;
 use super::probing::{ProbeReport, ProbedTool, Probing};
 use super::quarantine::Quarantine;
@@ -162,8 +162,9 @@ impl Deliberation {
         }
     }
 
-    /// Probes all tools that are declared deterministic: what is to be done when a host starts, so that calls don't wait for
-    /// it. Declarations that are found to be wrong go into quarantine, and those that hold come out.
+    /// Probes all tools that are declared deterministic, by the host (with [`tool`](Self::tool)) or else by their authors:
+    /// what is to be done when a host starts, so that calls don't wait for it. Declarations that are found to be wrong go
+    /// into quarantine, and those that hold come out.
     ///
     /// # Errors
     /// If there is no sandbox, or it can't begin.
@@ -172,13 +173,20 @@ impl Deliberation {
             return Err(DeliberationError::Sandbox(SandboxError::new("there is none")));
         };
         let epoch = self.epoch().await?;
-        let report = probing.probe_harder(registry, &epoch, |name| self.copies(name)).await;
+        let declared = registry.iter().filter(|tool| self.is_declared(tool)).cloned().collect();
+        let report = probing.probe_tools(declared, &epoch, |name| self.copies(name)).await;
         for probed in report.tools() {
             if let Some(tool) = registry.get(probed.name()) {
                 self.learn(tool, probed).await;
             }
         }
         Ok(report)
+    }
+
+    /// By the host, or where it says nothing by its author: the same arguments give the same result.
+    fn is_declared(&self, tool: &HostTool) -> bool {
+        let by_author = tool.hints().deterministic;
+        self.said.get(tool.name()).map_or(by_author, |said| said.determinism == Determinism::Declared)
     }
 
     /// What came out differently among samples has to be the same on as many copies before it is believed again.
@@ -372,7 +380,7 @@ impl Table<'_> {
         let (known, epoch) = (self.tools(), self.set.epoch().clone());
         for name in self.names() {
             let is_proved = known.get(&name).is_some_and(|tool| tool.shown(&epoch).is_some());
-            let Some(tool) = self.registry.get(&name).filter(|tool| tool.hints().deterministic && !is_proved) else {
+            let Some(tool) = self.registry.get(&name).filter(|tool| self.of.is_declared(tool) && !is_proved) else {
                 continue;
             };
             let harder = probing.on_at_least(self.of.copies(&name));

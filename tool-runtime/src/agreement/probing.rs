@@ -70,7 +70,8 @@ impl Probing {
     /// Probes all tools of a registry that are declared to be deterministic: what is to be done when a sandbox starts, and
     /// for each epoch.
     pub async fn probe(&self, registry: &Registry, epoch: &Epoch) -> ProbeReport {
-        self.probe_harder(registry, epoch, |_| 0).await
+        let declared = registry.iter().filter(|tool| tool.hints().deterministic).cloned().collect();
+        self.probe_tools(declared, epoch, |_| 0).await
     }
 
     /// The same on more copies, if it isn't on as many already.
@@ -78,17 +79,16 @@ impl Probing {
         self.clone().copies(self.copies.max(copies))
     }
 
-    /// As [`probe`](Self::probe), with at least as many copies as each tool calls for.
-    pub(super) async fn probe_harder(
+    /// Probes tools, with at least as many copies as each calls for.
+    pub(super) async fn probe_tools(
         &self,
-        registry: &Registry,
+        tools: Vec<HostTool>,
         epoch: &Epoch,
         copies: impl Fn(&str) -> usize + Sync,
     ) -> ProbeReport {
         let (begun, copies) = (Instant::now(), &copies);
-        let declared: Vec<HostTool> = registry.iter().filter(|tool| tool.hints().deterministic).cloned().collect();
         let tools = schedule(
-            declared,
+            tools,
             self.room,
             |_| Access::Shared(Vec::new()),
             |tool| async move { self.on_at_least(copies(tool.name())).probe_tool(&tool, epoch, &[]).await },
