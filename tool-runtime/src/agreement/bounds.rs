@@ -160,8 +160,17 @@ impl<E: Estimator> Bounds<E> {
             groups.push(largest);
             E::estimate(&groups, n)
         };
-        let accept = (1..=n).find(|&largest| estimate(largest) >= self.argument_accept);
-        let reject = self.argument_reject.and_then(|bound| (1..=n).rev().find(|&largest| estimate(largest) < bound));
+        // A larger group never agrees less: the smallest that reaches a bound, `n + 1` if none does.
+        let reaches = |bound: f64| {
+            let (mut from, mut to) = (1, n + 1);
+            while from < to {
+                let middle = from.midpoint(to);
+                if estimate(middle) >= bound { to = middle } else { from = middle + 1 }
+            }
+            from
+        };
+        let accept = Some(reaches(self.argument_accept)).filter(|&largest| largest <= n);
+        let reject = self.argument_reject.map(|bound| reaches(bound) - 1).filter(|&largest| largest > 0);
         AcceptsFrom { of: n, accept, reject }
     }
 }

@@ -7,13 +7,13 @@ mod build;
 mod spelling;
 mod walk;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::dialect::Dialect;
 use super::sources;
 use crate::call::Reported;
 use crate::schema::json::{Json, plain_object, unwrapped};
-use crate::schema::{JsonPath, Segment};
+use crate::schema::{JsonPath, MAX_DEPTH, Segment};
 use build::Builder;
 use spelling::{Spelling, respelt};
 use walk::Walk;
@@ -229,16 +229,14 @@ impl Inverse {
 
     /// All nodes that may speak of a value.
     fn closure(&self, from: &[usize]) -> Vec<usize> {
-        let mut all: Vec<usize> = Vec::new();
+        let mut all = BTreeSet::new();
         let mut pending = from.to_vec();
         while let Some(node) = pending.pop() {
-            if !all.contains(&node) {
-                all.push(node);
+            if all.insert(node) {
                 pending.extend(self.nodes[node].parts.iter().chain(&self.nodes[node].forms));
             }
         }
-        all.sort_unstable();
-        all
+        all.into_iter().collect()
     }
 
     fn members(&self, here: &[usize], key: &str, way: Way) -> Vec<&Member> {
@@ -265,19 +263,43 @@ impl Inverse {
     }
 
     /// The nodes that speak of this object, with one form of each union: the first that it can have.
-    fn fitting(&self, node: usize, members: &[(String, Json)], seen: &mut Vec<usize>) {
-        if seen.contains(&node) {
-            return;
+    fn fitting(&self, tops: &[usize], members: &[(String, Json)]) -> Vec<usize> {
+        let mut found = HashMap::new();
+        let chosen = match tops.iter().find(|top| self.may_have(**top, members, 0, &mut found)) {
+            Some(top) => vec![*top],
+            None => tops.to_vec(),
+        };
+        let (mut fitting, mut seen, mut pending) = (Vec::new(), HashSet::new(), chosen);
+        pending.reverse();
+        while let Some(node) = pending.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            fitting.push(node);
+            let of = &self.nodes[node];
+            let form = of.forms.iter().find(|form| self.may_have(**form, members, 0, &mut found));
+            pending.extend(form.or(of.forms.first()));
+            pending.extend(of.parts.iter().rev());
         }
-        seen.push(node);
-        let of = &self.nodes[node];
-        of.parts.iter().for_each(|part| self.fitting(*part, members, seen));
-        if let Some(form) = of.forms.iter().find(|form| self.may_have(**form, members, 0)).or(of.forms.first()) {
-            self.fitting(*form, members, seen);
-        }
+        fitting
     }
 
-    fn may_have(&self, form: usize, members: &[(String, Json)], depth: usize) -> bool {
+    /// Each node is looked at once, since schemas of strangers lead to one another along very many ways.
+    fn may_have(
+        &self,
+        form: usize,
+        members: &[(String, Json)],
+        depth: usize,
+        found: &mut HashMap<usize, bool>,
+    ) -> bool {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        if let Some(found) = found.get(&form) {
+            return *found;
+        }
+        // What comes round to itself asks for nothing more.
+        found.insert(form, true);
         let node = &self.nodes[form];
         let given = |name: &str| members.iter().find(|(key, _)| key == name);
         let constants = node.members.iter().all(|member| match (&member.constant, given(&member.name)) {
@@ -285,12 +307,12 @@ impl Inverse {
             _ => true,
         });
         let known = |key: &str| node.members.iter().any(|member| member.name == key);
-        constants
+        let may = constants
             && node.required.iter().all(|name| given(name).is_some())
             && (!node.closed || members.iter().all(|(key, _)| known(key)))
-            && (depth > 16 || node.parts.iter().all(|part| self.may_have(*part, members, depth + 1)))
-            && (depth > 16
-                || node.forms.is_empty()
-                || node.forms.iter().any(|form| self.may_have(*form, members, depth + 1)))
+            && node.parts.iter().all(|part| self.may_have(*part, members, depth + 1, found))
+            && (node.forms.is_empty() || node.forms.iter().any(|form| self.may_have(*form, members, depth + 1, found)));
+        found.insert(form, may);
+        may
     }
 }

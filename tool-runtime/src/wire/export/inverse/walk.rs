@@ -61,7 +61,6 @@ impl Walk<'_> {
     /// What has to be given though it may be left out.
     fn absent(&self, members: &[(String, Json)], here: &[usize]) -> Vec<String> {
         let inverse = self.inverse;
-        let mut fitting = Vec::new();
         // Of those that nothing here leads to, forms are chosen below.
         let led: Vec<usize> = here
             .iter()
@@ -70,13 +69,8 @@ impl Walk<'_> {
             .collect();
         let tops: Vec<usize> = here.iter().copied().filter(|node| !led.contains(node)).collect();
         let tops = if tops.is_empty() { here.to_vec() } else { tops };
-        let chosen = match tops.iter().find(|top| inverse.may_have(**top, members, 0)) {
-            Some(top) => vec![*top],
-            None => tops,
-        };
-        chosen.into_iter().for_each(|top| inverse.fitting(top, members, &mut fitting));
         let mut absent: Vec<String> = Vec::new();
-        for node in fitting {
+        for node in inverse.fitting(&tops, members) {
             for member in &inverse.nodes[node].members {
                 let given = members.iter().any(|(key, _)| *key == member.name);
                 if member.optional && !given && !absent.contains(&member.wire) {

@@ -81,3 +81,25 @@ fn b21_a_root_of_several_forms_is_one_object() {
         }
     }
 }
+
+#[test]
+fn forms_that_lead_to_one_another_in_very_many_ways_are_looked_at_once() {
+    // Forty ways on each of thirty levels, of which none leads to anything that an object could be: whoever tries all ways
+    // never comes to an end.
+    let level = |n: usize| {
+        let way = format!(r##"{{"$ref":"#/$defs/l{}"}}"##, n + 1);
+        format!(r#""l{n}":{{"anyOf":[{}]}}"#, vec![way; 40].join(","))
+    };
+    let levels: Vec<String> = (0..30).map(level).collect();
+    let schema = format!(
+        r##"{{"type":"object","properties":{{"p":{{"$ref":"#/$defs/l0"}},"q":{{"type":"string"}}}},"required":["p"],
+            "additionalProperties":false,"$defs":{{{},"l30":{{"type":"object","properties":{{"n":{{"type":"string"}}}},
+            "required":["n"],"additionalProperties":false}}}}}}"##,
+        levels.join(",")
+    );
+    let export = Export::with(Provider::OpenAiChat).strict(Strict::Require).tools([tool("deep", &schema)]);
+    assert!(!matches!(export.tools()[0].fit(), Fit::Refused(_)), "{:?}", export.tools()[0].fit());
+    // An object that no form takes: a model wrote it before the schema was another.
+    let call = export.to_wire(ToolCall::new("c", "deep", r#"{"p":{"m":1}}"#));
+    assert_eq!(call.arguments().to_string_lossy(), r#"{"p":{"m":1},"q":null}"#);
+}
