@@ -16,7 +16,7 @@ use super::sandbox::{ForkRequest, Sandbox, SandboxError, asked};
 use crate::execute::schedule;
 use crate::ledger::{JudgementKind, RulingRecord};
 use crate::registry::Registry;
-use crate::tool::{Access, CatchPanic, HostTool, caught};
+use crate::tool::{Access, CatchPanic, HostTool};
 
 type Rule = Arc<dyn Fn(&SampleSet, &PlanTools) -> Ruling + Send + Sync>;
 
@@ -245,10 +245,7 @@ impl Deliberation {
         epoch: &Epoch,
     ) -> Result<Vec<SampledPlan>, DeliberationError> {
         let request = SampleRequest { count: self.samples, round, epoch: epoch.clone() };
-        let drawn = match caught(|| sampler.sample(request)) {
-            Ok(drawing) => CatchPanic::new(drawing).await,
-            Err(panic) => Err(panic),
-        };
+        let drawn = CatchPanic::of(|| sampler.sample(request)).await;
         drawn.unwrap_or_else(|panic| Err(SamplerError::new(panic))).map_err(DeliberationError::Sampler)
     }
 }

@@ -5,7 +5,7 @@ use super::epoch::Epoch;
 use super::sample::{Observed, PlannedCall};
 use crate::BoxFuture;
 use crate::schema::Digest;
-use crate::tool::{CatchPanic, caught};
+use crate::tool::CatchPanic;
 
 /// Where sampled plans and probes run without effect: a dry run, or copies of the state.
 ///
@@ -115,10 +115,7 @@ impl Fork {
     /// One run a call.
     pub(super) async fn run(&self, calls: Vec<PlannedCall>) -> Vec<SandboxRun> {
         let wanted = calls.len();
-        let mut runs = match caught(|| (self.0)(calls)) {
-            Ok(running) => CatchPanic::new(running).await.unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
+        let mut runs = CatchPanic::of(|| (self.0)(calls)).await.unwrap_or_default();
         runs.resize_with(wanted, || SandboxRun::of(Observed::NotRun));
         runs
     }
@@ -198,8 +195,5 @@ pub(super) fn words(error: &SandboxError) -> String {
 pub(super) async fn asked<T>(
     ask: impl FnOnce() -> BoxFuture<'static, Result<T, SandboxError>>,
 ) -> Result<T, SandboxError> {
-    match caught(ask) {
-        Ok(asking) => CatchPanic::new(asking).await.unwrap_or_else(|panic| Err(SandboxError::new(panic))),
-        Err(panic) => Err(SandboxError::new(panic)),
-    }
+    CatchPanic::of(ask).await.unwrap_or_else(|panic| Err(SandboxError::new(panic)))
 }

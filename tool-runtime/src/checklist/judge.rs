@@ -15,7 +15,7 @@ use crate::BoxFuture;
 use crate::gate::Addressee;
 #[cfg(feature = "cel")]
 use crate::schema::json::Json;
-use crate::tool::{CatchPanic, caught};
+use crate::tool::CatchPanic;
 
 /// What was observed, by name: JSON text, or why it could not be.
 pub(super) type Observed = BTreeMap<String, Result<String, String>>;
@@ -67,11 +67,8 @@ pub(super) async fn conditions(
                         Err(why) => Err(why),
                     });
                 }
-                let checking = caught(|| condition.check(call.checked()));
-                Some(match checking {
-                    Ok(checking) => CatchPanic::new(checking).await.unwrap_or_else(|_| panicked()),
-                    Err(_) => panicked(),
-                })
+                let checking = CatchPanic::of(|| condition.check(call.checked()));
+                Some(checking.await.unwrap_or_else(|_| panicked()))
             }),
             #[cfg(feature = "cel")]
             Test::Expression(_) => Box::pin(std::future::ready(None)),
@@ -140,10 +137,7 @@ pub(super) async fn observe(around: Around<'_>, call: &Examined<'_>, lines: &[Ap
 
 async fn observe_one(state: &dyn State, call: &Examined<'_>) -> Result<String, String> {
     let panicked = |_| Err("looking it up panicked".to_owned());
-    match caught(|| state.observe(call.checked())) {
-        Ok(observing) => CatchPanic::new(observing).await.unwrap_or_else(panicked),
-        Err(panic) => panicked(panic),
-    }
+    CatchPanic::of(|| state.observe(call.checked())).await.unwrap_or_else(panicked)
 }
 
 /// The names of the states that a line reads.

@@ -89,10 +89,8 @@ pub async fn look_up(sources: &[Arc<dyn Source>], from: SourceSet, ask: Ask) -> 
     }
     kinds.sort_by_key(|(kind, _)| *kind);
     for (kind, source) in kinds {
-        let outcome = match caught(|| source.look(ask.clone())) {
-            Ok(future) => CatchPanic::new(future).await.unwrap_or_else(|words| panicked(&words)),
-            Err(words) => panicked(&words),
-        };
+        let looked = CatchPanic::of(|| source.look(ask.clone())).await;
+        let outcome = looked.unwrap_or_else(|words| panicked(&words));
         tried.push((kind, Came::from(&outcome)));
         if outcome != Lookup::NoResult {
             return Tried { outcome, tried };

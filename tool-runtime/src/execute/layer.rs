@@ -13,7 +13,7 @@ use crate::BoxFuture;
 use crate::call::{CallId, Code, Content};
 use crate::gate::Arguments;
 use crate::schema::Digest;
-use crate::tool::{BodyResult, CatchPanic, ErasedArgs, HostTool, caught};
+use crate::tool::{BodyResult, CatchPanic, ErasedArgs, HostTool};
 
 /// Host code around the execution of permitted calls: retries, caches, metrics.
 ///
@@ -188,10 +188,7 @@ impl<'a> Within<'a> {
         Box::pin(async move {
             let Some((layer, rest)) = layers.split_first() else { return self.run_body(token).await };
             let attempt = Attempt { within: self, rest, token };
-            let ran = match caught(|| layer.around(attempt)) {
-                Ok(running) => CatchPanic::new(running).await,
-                Err(panic) => Err(panic),
-            };
+            let ran = CatchPanic::of(|| layer.around(attempt)).await;
             ran.unwrap_or_else(|panic| self.ran(Ended::Panicked(panic)))
         })
     }

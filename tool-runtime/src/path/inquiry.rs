@@ -9,7 +9,7 @@ use super::record::{Appending, append, detach};
 use super::state::{Approval, State};
 use crate::gate::{Answer, Signer, what_runs};
 use crate::ledger::{AnsweredRecord, AskedRecord, Entry, Fills, Ledger, LedgerKey, Refusal};
-use crate::tool::{CatchPanic, caught};
+use crate::tool::CatchPanic;
 
 /// One question. Dropped before it is answered, it is withdrawn, and the ledger has that.
 pub(super) struct Inquiry {
@@ -104,11 +104,7 @@ pub(super) async fn refused_before(state: &mut State, ledger: &dyn Ledger, key: 
     let Some(conversation) = state.place.conversation.clone() else { return };
     let runs = what_runs(state.tool(), state.canonical());
     let what = key.all().map(|key| key.of_what_runs(runs)).collect();
-    let looked = match caught(|| ledger.refused(Refusal::new(Some(conversation), what))) {
-        Ok(looking) => CatchPanic::new(looking).await,
-        Err(panic) => Err(panic),
-    };
-    match looked {
+    match CatchPanic::of(|| ledger.refused(Refusal::new(Some(conversation), what))).await {
         Ok(Ok(None)) => {}
         Ok(Ok(Some(question))) => {
             state.approval = Approval::Refused;

@@ -237,10 +237,7 @@ async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerErro
         Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported, not_ours }
     };
     let panicked = |panic| Failed { text: panic, unsupported: false, not_ours: false };
-    match caught(write) {
-        Ok(writing) => CatchPanic::new(writing).await.map_err(panicked)?.map_err(describe),
-        Err(panic) => Err(panicked(panic)),
-    }
+    CatchPanic::of(write).await.map_err(panicked)?.map_err(describe)
 }
 
 /// Hands an entry to a ledger without waiting for it: for those that can't wait. What isn't written

@@ -4,6 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::BoxFuture;
+
 /// Runs host code that may panic. `Err` holds what it said, for the host.
 ///
 /// With `panic = "abort"` nothing can be caught: the process ends.
@@ -28,11 +30,23 @@ fn message(payload: Box<dyn Any + Send>) -> String {
 }
 
 /// A future that ends with the words of its panic instead of unwinding.
-pub(crate) struct CatchPanic<'a, T>(Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>);
+pub(crate) struct CatchPanic<'a, T>(Caught<'a, T>);
+
+enum Caught<'a, T> {
+    Running(BoxFuture<'a, T>),
+    /// It could not even be made.
+    Panicked(String),
+    Over,
+}
 
 impl<'a, T> CatchPanic<'a, T> {
-    pub(crate) fn new(future: Pin<Box<dyn Future<Output = T> + Send + 'a>>) -> Self {
-        CatchPanic(Some(future))
+    pub(crate) fn new(future: BoxFuture<'a, T>) -> Self {
+        CatchPanic(Caught::Running(future))
+    }
+
+    /// A future that host code makes, which may panic as well.
+    pub(crate) fn of(make: impl FnOnce() -> BoxFuture<'a, T>) -> Self {
+        CatchPanic(caught(make).map_or_else(Caught::Panicked, Caught::Running))
     }
 }
 
@@ -40,8 +54,11 @@ impl<T> Future for CatchPanic<'_, T> {
     type Output = Result<T, String>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(future) = &mut self.0 else {
-            return Poll::Pending;
+        let Caught::Running(future) = &mut self.0 else {
+            return match std::mem::replace(&mut self.0, Caught::Over) {
+                Caught::Panicked(words) => Poll::Ready(Err(words)),
+                Caught::Running(_) | Caught::Over => Poll::Pending,
+            };
         };
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
         let outcome = match polled {
@@ -50,7 +67,7 @@ impl<T> Future for CatchPanic<'_, T> {
             Err(payload) => Err(message(payload)),
         };
         // What the body leaves behind is dropped here, since that may panic as well.
-        let left = self.0.take();
+        let left = std::mem::replace(&mut self.0, Caught::Over);
         let dropped = caught(move || drop(left));
         Poll::Ready(outcome.and_then(|value| dropped.map(|()| value)))
     }
@@ -58,7 +75,7 @@ impl<T> Future for CatchPanic<'_, T> {
 
 impl<T> Drop for CatchPanic<'_, T> {
     fn drop(&mut self) {
-        if let Some(future) = self.0.take() {
+        if let Caught::Running(future) = std::mem::replace(&mut self.0, Caught::Over) {
             let _ = caught(move || drop(future));
         }
     }

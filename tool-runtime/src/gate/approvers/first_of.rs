@@ -71,11 +71,7 @@ impl Bound {
 
     /// One answer a question. A panic answers none.
     async fn ask(&self, questions: QuestionSet) -> Vec<Answer> {
-        let answered = match caught(|| self.approver.ask(questions)) {
-            Ok(answering) => CatchPanic::new(answering).await,
-            Err(panic) => Err(panic),
-        };
-        answered.unwrap_or_else(|panic| {
+        CatchPanic::of(|| self.approver.ask(questions)).await.unwrap_or_else(|panic| {
             tracing::error!(target: "tool_runtime", panic, "an approver panicked; its questions are passed on");
             Vec::new()
         })
@@ -109,9 +105,7 @@ impl Approver for FirstOf {
         let approvers = self.0.clone();
         Box::pin(async move {
             for bound in &approvers {
-                if let Ok(telling) = caught(|| bound.approver.tell(notices.clone()))
-                    && let Ok(true) = CatchPanic::new(telling).await
-                {
+                if let Ok(true) = CatchPanic::of(|| bound.approver.tell(notices.clone())).await {
                     return true;
                 }
             }
