@@ -646,6 +646,12 @@ fn approvals_are_for_values_and_outlast_a_process() {
     let lines: Vec<&str> = shown.lines().map(str::trim).collect();
     assert!(lines.contains(&"confirmed before: /to; to be confirmed: /amount"), "{shown}");
     assert!(lines.contains(&"refused: nobody has answered yet"), "{shown}");
+    // One is taken back; of the other a value has come in.
+    assert_eq!(lines.iter().filter(|line| line.starts_with("approval_void: ")).count(), 2, "{shown}");
+    assert!(lines.contains(&r#"agreed to: {"to":"alice","amount":10}"#), "{shown}");
+    assert!(lines.contains(&r#"would run: {"to":"alice","amount":10,"fee":2}"#), "{shown}");
+    assert!(lines.contains(&"confirmed before: /amount, /to; to be confirmed: /fee"), "{shown}");
+    assert!(lines.contains(&"ok: paid 10 to alice, and kept 2"), "{shown}");
     assert!(lines.contains(&"ok: paid 25 to alice"), "{shown}");
     assert!(lines.iter().any(|line| line.starts_with("ann, on the web: 7, which can't be taken")), "{shown}");
     assert!(lines.contains(&"ok: paid 30 to bob"), "{shown}");
