@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;
 
+use tool_runtime::HostTool;
 use tool_runtime::agreement::{
     AgreementGate, Bounds, Epoch, Observed, PlanTool, PlanTools, PlannedCall, Probe, ProbeFault, ProbeFinding, Sample,
     SampleSet,
 };
-use tool_runtime::{DynamicTool, Hints, HostTool};
 
 use crate::grounding::Share;
 use crate::grounding::conversations::{Airline, Recorded, read};
@@ -75,24 +75,13 @@ fn calls(recorded: &Recorded) -> Result<Vec<Made<'_>>, Box<dyn Error>> {
     Ok(found)
 }
 
-fn tools(airline: &Airline) -> Result<BTreeMap<String, HostTool>, Box<dyn Error>> {
-    let tool = |(name, schema, writes): (&str, &serde_json::Value, bool)| {
-        let mut hints = Hints::default();
-        (hints.read_only, hints.deterministic) = (!writes, true);
-        let tool = DynamicTool::builder(name, "The airline's.").parameters(schema.to_string()).output("true");
-        let tool = tool.hints(hints).run(|_, _| async { Err("it is only known by its schema".into()) })?;
-        Ok((name.to_owned(), tool))
-    };
-    airline.tools().map(tool).collect()
-}
-
 /// Reads conversations, several trials a task, and writes what they agree about.
 ///
 /// # Errors
 /// If the file isn't one of conversations, or the report can't be written.
 pub fn conversations(bytes: &[u8], out: &mut impl Write) -> Result<AirlineFigures, Box<dyn Error>> {
     let airline = Airline::new()?;
-    let tools = tools(&airline)?;
+    let tools = airline.host_tools()?;
     let all: Vec<Recorded> = read(bytes)?;
     let mut figures = AirlineFigures::default();
     writes(&airline, &tools, &all, &mut figures, out)?;

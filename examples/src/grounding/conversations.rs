@@ -66,7 +66,7 @@ pub(crate) struct Airline {
     pub(crate) now: Day,
     tools: BTreeMap<String, Tool>,
     says: BTreeMap<String, Vec<String>>,
-    derived: Vec<String>,
+    computed: Vec<String>,
     airports: BTreeMap<String, String>,
 }
 
@@ -86,12 +86,12 @@ impl Airline {
             now: String,
             tools: BTreeMap<String, Tool>,
             says: BTreeMap<String, Vec<String>>,
-            derived: Vec<String>,
+            computed: Vec<String>,
             airports: BTreeMap<String, String>,
         }
         let file: File = serde_json::from_str(include_str!("airline.json"))?;
-        let File { now, tools, says, derived, airports } = file;
-        Ok(Airline { now: now.parse()?, tools, says, derived, airports })
+        let File { now, tools, says, computed, airports } = file;
+        Ok(Airline { now: now.parse()?, tools, says, computed, airports })
     }
 
     pub(crate) fn writes(&self, tool: &str) -> bool {
@@ -119,9 +119,9 @@ impl Airline {
         airports.map(|(code, city)| (Value::from(code.as_str()).to_string(), city.clone())).collect()
     }
 
-    /// May the value of an argument be computed from others?
-    pub(crate) fn is_derived(&self, slot: &str) -> bool {
-        self.derived.iter().any(|name| slot.ends_with(&format!("/{name}")))
+    /// May the value of an argument be one that a pure tool has computed from others?
+    pub(crate) fn may_be_computed(&self, slot: &str) -> bool {
+        self.computed.iter().any(|name| slot.ends_with(&format!("/{name}")))
     }
 
     pub(crate) fn says(&self, slot: &str) -> &[String] {

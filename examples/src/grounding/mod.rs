@@ -1,6 +1,7 @@
 //! Looks for the arguments of recorded calls in what was said before them, and counts what is found.
 
 pub(crate) mod conversations;
+mod derived;
 mod other_values;
 mod replay;
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 use tool_runtime::{Lookup, Shape};
 
 use self::conversations::Airline;
-use self::replay::{Leaf, Replayed, replay};
+use self::replay::{Follows, Leaf, Replayed, Why, replay};
 
 /// What to put in the place of the recorded values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub struct Figures {
     pub wrong_stopped: Share,
     /// Calls that the airline refused and that would be stopped.
     pub refused_stopped: Share,
+    /// The same three, where values count that follow from others.
+    pub with_derivations: [Share; 3],
 }
 
 impl Figures {
@@ -98,7 +101,7 @@ impl Figures {
 const CLASSES: [&str; 5] = ["id", "word", "date", "number", "closed set"];
 
 fn class(leaf: &Leaf) -> (&'static str, String) {
-    let name = leaf.slot.rsplit('/').next().unwrap_or_default();
+    let name = leaf.name();
     match (&leaf.shape, &leaf.value) {
         (Shape::Choice(_) | Shape::Boolean, _) => ("closed set", name.to_owned()),
         (Shape::Date, _) => ("date", String::new()),
@@ -143,28 +146,59 @@ pub fn run(bytes: &[u8], siblings: u64, invented: u64, out: &mut impl Write) -> 
     (figures.invented, _) = by_class(&replayed, out)?;
 
     writeln!(out, "\n(d) Calls that would be stopped, since a value of theirs isn't found")?;
-    let mut with_derived = [Share::default(); 3];
-    for call in &recorded.calls {
-        let leaves = &recorded.leaves[call.leaves.clone()];
-        let stopped = leaves.iter().any(|leaf| !leaf.is_found());
-        let derived = leaves.iter().any(|leaf| !leaf.derived);
-        let [right, wrong, refused] = &mut with_derived;
-        if call.right { &mut figures.right_stopped } else { &mut figures.wrong_stopped }.count(stopped);
-        if call.right { right } else { wrong }.count(derived);
-        if call.refused {
-            figures.refused_stopped.count(stopped);
-            refused.count(derived);
-        }
-    }
-    let [right, wrong, refused] = with_derived;
-    writeln!(out, "  {:24} without derivations        with them", "")?;
-    writeln!(out, "  {:24} {:26} {right}", "equal to an expected call", figures.right_stopped.to_string())?;
-    writeln!(out, "  {:24} {:26} {wrong}", "others", figures.wrong_stopped.to_string())?;
-    writeln!(out, "  {:24} {:26} {refused}", "refused by the airline", figures.refused_stopped.to_string())?;
-
+    stopped(&recorded, &mut figures, out)?;
     questions(&recorded, out)?;
     remains(&recorded, &all, out)?;
     Ok(figures)
+}
+
+/// Writes which calls would be stopped, without derivations and with them.
+fn stopped(recorded: &Replayed, figures: &mut Figures, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    for call in &recorded.calls {
+        let leaves = &recorded.leaves[call.leaves.clone()];
+        let without = leaves.iter().any(|leaf| !leaf.is_found());
+        let with = leaves.iter().any(|leaf| !leaf.is_found_or_derived());
+        let Figures { right_stopped, wrong_stopped, refused_stopped, with_derivations, .. } = figures;
+        let [right, wrong, refused] = with_derivations;
+        if call.right { &mut *right_stopped } else { &mut *wrong_stopped }.count(without);
+        if call.right { right } else { wrong }.count(with);
+        if call.refused {
+            refused_stopped.count(without);
+            refused.count(with);
+        }
+    }
+    let [right, wrong, refused] = figures.with_derivations;
+    writeln!(out, "  {:26} {:24} with them", "", "without derivations")?;
+    for (what, without, with) in [
+        ("equal to an expected call", figures.right_stopped, right),
+        ("others", figures.wrong_stopped, wrong),
+        ("refused by the airline", figures.refused_stopped, refused),
+    ] {
+        writeln!(out, "  {what:26} {:24} {with}", without.to_string())?;
+    }
+    let mut derived = BTreeMap::<_, Share>::new();
+    for leaf in &recorded.leaves {
+        if let Some(follows) = leaf.derived {
+            derived.entry((follows, leaf.name())).or_default().count(leaf.right);
+        }
+    }
+    let mut whole = Share::default();
+    for ((follows, name), Share { of, all }) in derived {
+        let how = match follows {
+            Follows::ByFormula => "by a formula of the list",
+            Follows::Computed => "by a pure tool, of values with sources",
+        };
+        writeln!(out, "  {name} {how}: {all}, of which the call should have had {of}")?;
+        (whole.of, whole.all) = (whole.of + of, whole.all + all);
+    }
+    writeln!(
+        out,
+        "  That a value follows from others doesn't make it the one that the user wanted: {} of these {} aren't.\n  \
+         So none is silent: each is shown, with its formula, to whoever has to agree to the call.",
+        whole.all - whole.of,
+        whole.all
+    )?;
+    Ok(())
 }
 
 /// Writes the share of each class. Gives the whole, and the class with the largest share.
@@ -213,36 +247,61 @@ fn questions(replayed: &Replayed, out: &mut impl Write) -> Result<(), Box<dyn Er
         asked.entry((leaf.at, &leaf.tool, &leaf.slot)).or_insert(leaf.right);
     }
     let conversations: BTreeSet<_> = asked.keys().map(|(at, ..)| at).collect();
-    let useless = asked.values().filter(|right| **right).count();
-    writeln!(out, "\n(e) Questions")?;
-    writeln!(out, "  {} in {} conversations", asked.len(), conversations.len())?;
-    writeln!(out, "  {useless} of them for a value that was right")?;
+    let (of, all) = (asked.values().filter(|right| **right).count(), asked.len());
+    writeln!(out, "\n(e) Questions, if each argument is asked for once in a conversation")?;
+    writeln!(out, "  {all} in {} of the conversations", conversations.len())?;
+    writeln!(out, "  for a value that was right: {}", Share { of, all })?;
     Ok(())
 }
 
+/// Why a value isn't found, in the order of what can be done about it.
+const WHY: [(Why, &str); 7] = [
+    (Why::Otherwise, "The user has said something else last"),
+    (Why::User, "Stands in the user's turns, but isn't said of this argument"),
+    (Why::Results, "Stands in results, but as something else, or because the call itself brought it in"),
+    (Why::Computed, "Was computed by a tool, and nobody said it"),
+    (Why::Error, "Stands in an error alone"),
+    (Why::Assistant, "Was said by the assistant alone"),
+    (Why::Nowhere, "Stands nowhere: the model made it up, or knew it, or computed it"),
+];
+
 fn remains(replayed: &Replayed, all: &[conversations::Recorded], out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    writeln!(out, "\nWhat remains: by argument, and where the value stands nevertheless")?;
-    let mut groups = BTreeMap::<_, Vec<&Leaf>>::new();
+    let mut groups = BTreeMap::<_, BTreeMap<&str, Vec<&Leaf>>>::new();
     for leaf in replayed.leaves.iter().filter(|leaf| !leaf.is_found()) {
-        let name = leaf.slot.rsplit('/').next().unwrap_or_default();
         let why = match &leaf.tried.outcome {
-            Lookup::Conflict(_) => "something else was said last",
+            Lookup::Conflict(_) => Why::Otherwise,
             _ => leaf.stands,
         };
-        groups.entry((name, why)).or_default().push(leaf);
+        groups.entry(why).or_default().entry(leaf.name()).or_default().push(leaf);
     }
-    for ((name, why), leaves) in groups {
-        let right = leaves.iter().filter(|leaf| leaf.right).count();
-        let examples: BTreeSet<String> = leaves.iter().map(|leaf| leaf.value.to_string()).collect();
-        let examples: Vec<String> = examples.into_iter().take(4).collect();
-        let first = &all[leaves[0].at];
-        let place = format!("task {} trial {}", first.task, first.trial);
-        writeln!(
-            out,
-            "  {name:17} {:3} ({right} right)  {why}: {} (first in {place})",
-            leaves.len(),
-            examples.join(", ")
-        )?;
+    let count: usize = groups.values().flat_map(BTreeMap::values).map(Vec::len).sum();
+    writeln!(out, "\nWhat remains, and why: {count} values")?;
+    for (why, words) in WHY {
+        let Some(arguments) = groups.get(&why) else { continue };
+        writeln!(out, "  {words}:")?;
+        for (name, leaves) in arguments {
+            let right = leaves.iter().filter(|leaf| leaf.right).count();
+            let derived = leaves.iter().filter(|leaf| leaf.derived.is_some()).count();
+            let mut values = Vec::new();
+            for leaf in leaves {
+                let value = leaf.value.to_string();
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            let more = if values.len() > 3 { ", …" } else { "" };
+            values.truncate(3);
+            let first = &all[leaves[0].at];
+            let derived = if derived == 0 { String::new() } else { format!(", {derived} follow from others") };
+            writeln!(
+                out,
+                "    {name:17} {:3}, of which {right} right{derived}: {}{more} (first in task {}, trial {})",
+                leaves.len(),
+                values.join(", "),
+                first.task,
+                first.trial
+            )?;
+        }
     }
     Ok(())
 }

@@ -4,10 +4,13 @@ use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tool_runtime::{Ask, Conversation, Lookup, Observation, Shape, Source, SourceSet, Tried, look_up_all};
+use tool_runtime::{
+    Ask, Conversation, Lookup, Observation, Registry, Shape, Source, SourceSet, Tried, look_up, look_up_all,
+};
 
 use super::Values;
 use super::conversations::{Airline, Call, Recorded, leaves};
+use super::derived::Derivations;
 use super::other_values::{invented, sibling};
 use crate::dice::Dice;
 
@@ -20,17 +23,46 @@ pub(super) struct Leaf {
     pub(super) shape: Shape,
     pub(super) value: Value,
     pub(super) tried: Tried,
-    /// It is found, or computed from what is.
-    pub(super) derived: bool,
+    /// It isn't found, and follows from what is: by a formula of the list, or a pure tool has computed it.
+    pub(super) derived: Option<Follows>,
     /// The call has this value in the place of an expected one.
     pub(super) right: bool,
     /// Where its text stands nevertheless.
-    pub(super) stands: &'static str,
+    pub(super) stands: Why,
+}
+
+/// How a value that nobody said follows from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Follows {
+    ByFormula,
+    Computed,
+}
+
+/// Why a value isn't found, by where its text stands nevertheless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Why {
+    /// The user has said something else of it.
+    Otherwise,
+    User,
+    Results,
+    Computed,
+    Error,
+    Assistant,
+    Nowhere,
 }
 
 impl Leaf {
+    /// The argument's own name.
+    pub(super) fn name(&self) -> &str {
+        self.slot.rsplit('/').next().unwrap_or_default()
+    }
+
     pub(super) fn is_found(&self) -> bool {
         matches!(self.tried.outcome, Lookup::Hit(_))
+    }
+
+    pub(super) fn is_found_or_derived(&self) -> bool {
+        self.is_found() || self.derived.is_some()
     }
 }
 
@@ -65,8 +97,8 @@ impl Texts {
         [&self.user, &self.assistant, &self.errors, &self.computed, &self.results].map(String::as_str).join("\n")
     }
 
-    /// Why a value isn't found that stands here.
-    fn stands(&self, value: &Value) -> &'static str {
+    /// Where a value stands that isn't found.
+    fn stands(&self, value: &Value) -> Why {
         let text = match value {
             Value::String(text) => text.to_lowercase(),
             other => other.to_string(),
@@ -80,12 +112,12 @@ impl Texts {
             })
         };
         match () {
-            () if holds(&self.user) => "the user's turns, but not said of this argument",
-            () if holds(&self.results) => "results, but under another name, or brought in by the call itself",
-            () if holds(&self.computed) => "the result of a pure tool",
-            () if holds(&self.errors) => "an error",
-            () if holds(&self.assistant) => "the assistant's turns",
-            () => "nowhere",
+            () if holds(&self.user) => Why::User,
+            () if holds(&self.results) => Why::Results,
+            () if holds(&self.computed) => Why::Computed,
+            () if holds(&self.errors) => Why::Error,
+            () if holds(&self.assistant) => Why::Assistant,
+            () => Why::Nowhere,
         }
     }
 }
@@ -97,8 +129,10 @@ pub(super) fn replay(airline: &Airline, all: &[Recorded], values: Values) -> Res
         Values::Siblings(seed) | Values::Invented(seed) => seed,
     });
     let mut replayed = Replayed::default();
+    let tools = airline.host_tools()?.into_values();
+    let registry = tools.fold(Registry::builder(), |registry, tool| registry.tool(tool)).build()?;
     for (at, recorded) in all.iter().enumerate() {
-        let one = One { airline, recorded, at, values };
+        let one = One { airline, registry: &registry, recorded, at, values };
         runtime.block_on(one.replay(&mut dice, &mut replayed))?;
     }
     Ok(replayed)
@@ -106,6 +140,7 @@ pub(super) fn replay(airline: &Airline, all: &[Recorded], values: Values) -> Res
 
 struct One<'a> {
     airline: &'a Airline,
+    registry: &'a Registry,
     recorded: &'a Recorded,
     at: usize,
     values: Values,
@@ -115,6 +150,7 @@ impl One<'_> {
     async fn replay(&self, dice: &mut Dice, replayed: &mut Replayed) -> Result<(), Box<dyn Error>> {
         let conversation = Conversation::new();
         let sources = [conversation.instruction(), conversation.observed()];
+        let derivations = Derivations::new(self.airline, self.registry, &conversation)?;
         let mut texts = Texts::default();
         // Calls whose results are still to come: each with the values that no source holds.
         let mut open: Vec<(&Call, Vec<String>, Option<usize>)> = Vec::new();
@@ -134,7 +170,10 @@ impl One<'_> {
                         let arguments: Value = serde_json::from_str(&call.function.arguments)?;
                         let unsourced = self.unsourced(&sources, call, &arguments).await;
                         let written = match self.airline.writes(&call.function.name) {
-                            true => Some(self.write(&sources, call, &arguments, &texts, dice, replayed).await),
+                            true => {
+                                let from = (&sources[..], &derivations, &texts);
+                                Some(self.write(from, call, &arguments, dice, replayed).await)
+                            }
                             false => None,
                         };
                         open.push((call, unsourced, written));
@@ -156,6 +195,9 @@ impl One<'_> {
                         _ => &mut texts.results,
                     };
                     *into += &format!("{content}\n");
+                    if !refused && !pure {
+                        derivations.came(call, content)?;
+                    }
                     let derived = pure && self.is_of_sources(&sources, call).await;
                     let result = Observation::new(id, &call.function.name, content);
                     conversation.result(result.error(refused).pure(pure).derived(derived).unsourced(unsourced));
@@ -200,10 +242,9 @@ impl One<'_> {
     /// Looks for all values of a call that writes. Gives its position.
     async fn write(
         &self,
-        sources: &[Arc<dyn Source>],
+        (sources, derivations, texts): (&[Arc<dyn Source>], &Derivations, &Texts),
         call: &Call,
         arguments: &Value,
-        texts: &Texts,
         dice: &mut Dice,
         replayed: &mut Replayed,
     ) -> usize {
@@ -220,13 +261,20 @@ impl One<'_> {
             looked.extend(replaced.map(|value| (slot, value)));
         }
         let tried = self.look(sources, tool, &looked).await;
-        let may_be = |(slot, value): &(String, Value)| match self.airline.is_derived(slot) {
-            true => (SourceSet::ALL, self.ask(tool, slot, value).deriving()),
-            false => (SourceSet::ALL, self.ask(tool, slot, value)),
+        // What is made up is to be found nowhere, and a formula isn't asked.
+        let by_formula = match self.values {
+            Values::Recorded => derivations.of(call).await,
+            _ => Vec::new(),
         };
-        let derived = look_up_all(sources, looked.iter().map(may_be)).await;
         let of_tool = || self.recorded.expected_actions.iter().filter(|expected| expected.name == tool);
-        for (((slot, value), tried), derived) in looked.into_iter().zip(tried).zip(derived) {
+        for ((slot, value), tried) in looked.into_iter().zip(tried) {
+            let found = matches!(tried.outcome, Lookup::Hit(_));
+            let derived = match () {
+                () if found => None,
+                () if by_formula.contains(&slot) => Some(Follows::ByFormula),
+                () if self.is_computed(sources, tool, &slot, &value).await => Some(Follows::Computed),
+                () => None,
+            };
             replayed.leaves.push(Leaf {
                 at: self.at,
                 tool: tool.to_owned(),
@@ -236,11 +284,20 @@ impl One<'_> {
                 slot,
                 value,
                 tried,
-                derived: matches!(derived.outcome, Lookup::Hit(_)),
+                derived,
             });
         }
         let right = of_tool().any(|expected| expected.kwargs == *arguments);
         replayed.calls.push(Written { right, refused: false, leaves: from..replayed.leaves.len() });
         replayed.calls.len() - 1
+    }
+
+    /// Has a pure tool computed it from values that have sources?
+    async fn is_computed(&self, sources: &[Arc<dyn Source>], tool: &str, slot: &str, value: &Value) -> bool {
+        if !self.airline.may_be_computed(slot) {
+            return false;
+        }
+        let ask = self.ask(tool, slot, value).deriving();
+        matches!(look_up(sources, SourceSet::ALL, ask).await.outcome, Lookup::Hit(_))
     }
 }

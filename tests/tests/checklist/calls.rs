@@ -641,4 +641,57 @@ mod expressions {
             Code::Unanswered
         );
     }
+
+    const SPLIT: &str = r#"{"type":"object","additionalProperties":false,"required":["price","count","parts"],"properties":{
+        "price":{"type":"integer"},"count":{"type":"integer"},"parts":{"type":"array","items":{"type":"integer"}}}}"#;
+
+    /// "Derived values need a declared derivation whose inputs have sources": what only follows from one another, or from
+    /// what nobody gave, doesn't follow.
+    #[tokio::test]
+    async fn a_value_follows_only_from_what_has_a_source() {
+        let lines = r#"{"line":[
+            {"tool":"pay","argument":"parts[*]","derive":"args.price * args.count - args.parts.sum() + args.parts[0]"},
+            {"tool":"pay","argument":"parts[1]","derive":"args.price * args.count - args.parts[0]"},
+            {"tool":"pay","argument":"count","derive":"state.heads"}]}"#;
+        // Who is found, and which of the three slots follow then.
+        for (found, arguments, derived, open) in [
+            (
+                &["/price", "/count", "/parts/1"][..],
+                r#"{"price":5,"count":2,"parts":[3,7]}"#,
+                &["/parts/0"][..],
+                &[][..],
+            ),
+            (&["/price", "/count", "/parts/0"], r#"{"price":5,"count":2,"parts":[3,7]}"#, &["/parts/1"], &[]),
+            // What follows is known to others, in any order of the lines.
+            (&["/price", "/parts/0"], r#"{"price":5,"count":2,"parts":[3,7]}"#, &["/count", "/parts/1"], &[]),
+            // The two parts only follow from one another.
+            (&["/price", "/count"], r#"{"price":5,"count":2,"parts":[3,7]}"#, &[], &["/parts/0", "/parts/1"]),
+            // Nobody said what it costs.
+            (&["/count", "/parts/0"], r#"{"price":5,"count":2,"parts":[3,7]}"#, &[], &["/parts/1", "/price"]),
+            // It follows otherwise.
+            (&["/price", "/count", "/parts/0"], r#"{"price":5,"count":2,"parts":[3,8]}"#, &[], &["/parts/1"]),
+        ] {
+            let bench = Bench::with("Pays.", SPLIT);
+            let known = |slot: &str| match slot {
+                "/price" => "5",
+                "/count" => "2",
+                "/parts/0" => "3",
+                _ => "7",
+            };
+            let values: Vec<(&'static str, &'static str)> = found.iter().map(|slot| (*slot, known(slot))).collect();
+            let list =
+                Checklist::builder().source(presets(&values)).state("heads", balance(Ok("2"))).json("ours", lines);
+            code_of(&bench.harness(AllowAll, list), pay(arguments)).await;
+            let verdicts = bench.verdicts();
+            let slots = verdicts[0].slots();
+            let of = |is: fn(&SlotState) -> bool| {
+                let mut names: Vec<&str> =
+                    slots.iter().filter(|slot| is(slot.state())).map(|slot| slot.name()).collect();
+                names.sort();
+                names
+            };
+            assert_eq!(of(|state| matches!(state, SlotState::Derived(_))), derived, "{found:?} {arguments}");
+            assert_eq!(of(|state| matches!(state, SlotState::Open { .. })), open, "{found:?} {arguments}");
+        }
+    }
 }

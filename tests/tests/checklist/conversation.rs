@@ -168,6 +168,38 @@ async fn the_longest_member_is_meant() {
     assert_eq!(conflict(said(&conversation, cabin().with_value("\"economy\"")).await), ["\"basic_economy\""]);
 }
 
+/// What is denied isn't said, and takes back what was.
+#[tokio::test]
+async fn a_member_that_is_denied_is_not_meant() {
+    let (economy, business) = (|| cabin().with_value("\"economy\""), || cabin().with_value("\"business\""));
+    for turn in ["I fly economy, not business.", "My class isn't what it was: economy. Don't take business class."] {
+        let conversation = Conversation::new();
+        conversation.user(turn);
+        hit(said(&conversation, economy()).await);
+        assert_eq!(conflict(said(&conversation, business()).await), ["\"economy\""], "{turn}");
+    }
+    for turn in ["Not a business seat.", "I don't want business class.", "No business class, please."] {
+        let conversation = Conversation::new();
+        conversation.user("A business seat.");
+        hit(said(&conversation, business()).await);
+        conversation.user(turn);
+        assert_eq!(said(&conversation, business()).await, Lookup::NoResult, "{turn}");
+        // Nor is it proposed by who asks whether it isn't, or read where it is denied.
+        conversation.assistant("So not a business seat?");
+        conversation.user("Yes.");
+        assert_eq!(said(&conversation, business()).await, Lookup::NoResult, "{turn}");
+        let pointed = business().with_hint("u2".parse().unwrap());
+        assert_eq!(said(&conversation, pointed).await, Lookup::NoResult, "{turn}");
+    }
+    for turn in
+        ["No, a business seat.", "I am not sure about the date. A business seat.", "Why not? My class is business."]
+    {
+        let conversation = Conversation::new();
+        conversation.user(turn);
+        hit(said(&conversation, business()).await);
+    }
+}
+
 #[tokio::test]
 async fn a_yes_or_no_is_said_of_something() {
     let insurance = |value: &str| Ask::new("book", "/insurance", Shape::Boolean).with_value(value);

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::condition::{Condition, Registered};
 #[cfg(feature = "cel")]
+use super::derive::Derivation;
+#[cfg(feature = "cel")]
 use super::expression::{Expression, Scope};
 use super::file::{How, Labelled, Line, Tested};
 use super::origin::Origin;
@@ -52,7 +54,7 @@ pub(crate) struct ValueLine {
     pub(crate) ask: Option<Arc<str>>,
     pub(crate) authored: bool,
     #[cfg(feature = "cel")]
-    pub(crate) derive: Option<Arc<Expression>>,
+    pub(crate) derive: Option<Arc<Derivation>>,
 }
 
 /// What a condition is checked by.
@@ -75,7 +77,7 @@ pub(crate) struct Place {
 impl Place {
     /// # Errors
     /// If the tool has no such argument, with the names that it has there and the step that leads nowhere.
-    fn new(steps: &[Step], tool: &HostTool) -> Result<Self, (usize, Vec<String>)> {
+    pub(super) fn new(steps: &[Step], tool: &HostTool) -> Result<Self, (usize, Vec<String>)> {
         match tool.built().reach(steps) {
             Ok(reached) => Ok(Place { steps: steps.to_vec(), names: reached.names }),
             Err(unreached) => Err((unreached.step, unreached.known)),
@@ -84,8 +86,13 @@ impl Place {
 
     /// Is it about the value at this path?
     pub(crate) fn is_of(&self, path: &JsonPath) -> bool {
+        path.segments().len() == self.steps.len() && self.holds(path)
+    }
+
+    /// Is it about the value at this path, or about one that this is in?
+    pub(crate) fn holds(&self, path: &JsonPath) -> bool {
         let segments = path.segments();
-        segments.len() == self.steps.len()
+        segments.len() >= self.steps.len()
             && segments.iter().zip(self.steps.iter().zip(&self.names)).all(|(segment, (step, names))| {
                 match (segment, step) {
                     (Segment::Index(at), Step::Index(wanted)) => at == wanted,
@@ -190,7 +197,10 @@ impl Line {
             authored: self.authored,
             #[cfg(feature = "cel")]
             derive: match &self.derive {
-                Some(derive) => Some(Arc::new(expression(derive, false, tool, registered)?)),
+                Some(derive) => {
+                    let formula = expression(derive, false, tool, registered)?;
+                    Some(Arc::new(Derivation::new(formula, tool).map_err(|why| (derive.at, why))?))
+                }
                 None => None,
             },
         })

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use super::applied::{Applied, Kind, ValueLine};
 use super::ask::Ask;
 use super::condition::{CheckedCall, Registered};
+#[cfg(feature = "cel")]
+use super::derive;
 use super::file::Labelled;
 use super::judge::Observed;
 use super::look_up::{Tried, look_up_all};
@@ -280,9 +282,10 @@ async fn values(
         None => look_up_all(around.sources, asks).await,
     };
     let mut tried = tried.into_iter();
-    for (wanted, settled) in wanted.iter().zip(settled) {
-        let found = if settled.is_none() { tried.next() } else { None };
-        settle((around, observed), call, wanted, settled, found, findings);
+    let found: Vec<Option<Tried>> = settled.iter().map(|settled| settled.is_none().then(|| tried.next())?).collect();
+    let follows = follow(around, call, observed, (&wanted, &settled, &found));
+    for (((wanted, settled), found), follows) in wanted.iter().zip(settled).zip(found).zip(follows) {
+        settle(call, wanted, settled, (found, follows), findings);
     }
 }
 
@@ -306,13 +309,47 @@ fn ask_for(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>) -> Ask 
     if wanted.said.secret { ask.secret() } else { ask }
 }
 
+/// The formula by which a value follows from others, and what it was judged by beside the arguments.
+type Follows = (String, judge::Kept);
+
+/// Which of the values that no source has follow from others that are known.
+fn follow(
+    around: Around<'_>,
+    call: &Examined<'_>,
+    observed: &Observed,
+    (wanted, settled, found): (&[Wanted<'_>], &[Option<SlotState>], &[Option<Tried>]),
+) -> Vec<Option<Follows>> {
+    #[cfg(feature = "cel")]
+    {
+        let slots: Vec<_> = wanted
+            .iter()
+            .zip(settled.iter().zip(found))
+            .map(|(wanted, (settled, found))| {
+                let outcome = found.as_ref().map(|tried| &tried.outcome);
+                derive::Slot {
+                    path: &wanted.path,
+                    value: wanted.value,
+                    is_known: wanted.value.is_some() && (settled.is_some() || matches!(outcome, Some(Lookup::Hit(_)))),
+                    may_follow: settled.is_none() && !matches!(outcome, Some(Lookup::Conflict(_) | Lookup::Failed(_))),
+                    by: wanted.lines.iter().filter_map(|(_, line)| line.derive.as_deref()).collect(),
+                }
+            })
+            .collect();
+        derive::follow(around, call, observed, &slots)
+    }
+    #[cfg(not(feature = "cel"))]
+    {
+        let _ = (around, call, observed, settled, found);
+        wanted.iter().map(|_| None).collect()
+    }
+}
+
 /// Writes a value slot down, and what follows from it.
 fn settle(
-    (around, observed): (Around<'_>, &Observed),
     call: &Examined<'_>,
     wanted: &Wanted<'_>,
     settled: Option<SlotState>,
-    found: Option<Tried>,
+    (found, follows): (Option<Tried>, Option<Follows>),
     findings: &mut Findings,
 ) {
     let path = &wanted.path;
@@ -359,7 +396,7 @@ fn settle(
                 why: if wanted.said.secret { "a source failed".to_owned() } else { why },
             }
         }
-        (None, _) => match derived(around, call, wanted, observed) {
+        (None, _) => match follows {
             Some((formula, by)) => {
                 facts = by;
                 SlotState::Derived(formula)
@@ -396,32 +433,6 @@ fn settle(
     if wanted.has(Labelled::Notice) {
         let told = wanted.lines.iter().filter(|(_, line)| line.label == Some(Labelled::Notice));
         findings.notices.extend(told.filter_map(|(line, _)| line.words.as_deref().map(str::to_owned)));
-    }
-}
-
-/// The formula by which the value follows from others, if it does, and what that is judged by beside the arguments.
-fn derived(
-    around: Around<'_>,
-    call: &Examined<'_>,
-    wanted: &Wanted<'_>,
-    observed: &Observed,
-) -> Option<(String, judge::Kept)> {
-    #[cfg(feature = "cel")]
-    {
-        let value = wanted.value?;
-        for (_, line) in &wanted.lines {
-            let Some(formula) = &line.derive else { continue };
-            let facts = judge::facts(around, call, observed);
-            if formula.value(&facts).is_ok_and(|derived| Json::parse(&derived).is_ok_and(|derived| derived == *value)) {
-                return Some((formula.as_str().to_owned(), judge::kept(formula, &facts, call, observed)));
-            }
-        }
-        None
-    }
-    #[cfg(not(feature = "cel"))]
-    {
-        let _ = (around, call, wanted, observed);
-        None
     }
 }
 

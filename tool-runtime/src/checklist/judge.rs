@@ -145,7 +145,7 @@ fn states_of(kind: &Kind) -> Vec<&str> {
     match kind {
         Kind::Condition { test, .. } => test.states().collect(),
         #[cfg(feature = "cel")]
-        Kind::Value(line) => line.derive.iter().flat_map(|formula| formula.reads().state()).collect(),
+        Kind::Value(line) => line.derive.iter().flat_map(|derivation| derivation.formula().reads().state()).collect(),
         _ => Vec::new(),
     }
 }

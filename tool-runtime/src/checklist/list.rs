@@ -421,6 +421,11 @@ impl ChecklistBuilder {
     /// says = ["account", "Konto"]           # words by which people speak of it
     /// ask = "Which account should the money go to?"
     ///
+    /// [[line]]                              # an argument that may follow from others, if no source has it
+    /// tool = "pay"
+    /// argument = "fee"
+    /// derive = "args.amount * state.rate"   # by CEL; never silent: the user is shown it, and has to agree
+    ///
     /// [[line]]                              # a condition
     /// changes = "payment.*"                 # tools that can make such a change
     /// name = "balance"
@@ -434,6 +439,10 @@ impl ChecklistBuilder {
     /// then = "holds"                        # or "prohibits", "approve_if"
     /// text = "the recipient exists"
     /// ```
+    ///
+    /// A formula derives a value only from arguments that are known themselves: found, given, left at their default, or
+    /// derived in turn. Two values that only follow from one another are both unknown. It may read the argument that it
+    /// is for, as a part of a list that has to come to something.
     pub fn file(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let origin = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

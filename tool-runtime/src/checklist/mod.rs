@@ -4,6 +4,8 @@ mod applied;
 mod ask;
 mod condition;
 mod conversation;
+#[cfg(feature = "cel")]
+mod derive;
 pub(crate) mod examine;
 #[cfg(feature = "cel")]
 mod expression;

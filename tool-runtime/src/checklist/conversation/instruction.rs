@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
 use super::wanted::{Place, Wanted, of_now};
-use super::{Piece, Said, UserTurn};
+use super::{Piece, Reading, Said, UserTurn};
 use crate::checklist::ask::Ask;
 use crate::checklist::location::{Location, Pointer};
 use crate::checklist::search::{About, Anchors, Budget, Closed, Lexicon, Mention, Read, Spoken, Words};
@@ -109,11 +109,16 @@ impl Search<'_> {
                 // What wasn't read may say something else.
                 return Lookup::NoResult;
             }
+            let (denied, mentions): (Vec<_>, Vec<_>) = mentions.into_iter().partition(|mention| mention.is_denied);
             if let Some(mention) = mentions.iter().rev().find(|mention| mention.value == canonical) {
                 return Lookup::Hit(self.hit(at, &place(mention), canonical));
             }
             if !mentions.is_empty() && pointed != Some(at) {
                 return Lookup::Conflict(self.hits(at, &mentions));
+            }
+            // Not this one, says the user, and not which. What was said before that counts no more.
+            if denied.iter().any(|mention| mention.value == canonical) {
+                return Lookup::NoResult;
             }
             let Some((number, question)) = turn.question.as_ref().filter(|_| turn.accepts) else { continue };
             let asked = self.anchors().spoken(&question.words, budget).into_iter();
@@ -121,8 +126,7 @@ impl Search<'_> {
             let asked: Vec<_> = asked.map(|(at, places)| (at, About::Speaks(places))).collect();
             let mentions = closed.mentions(&question.words, &question.readings, self.lexicon, &asked, budget);
             if let [mention, rest @ ..] = &mentions[..]
-                && mention.value == canonical
-                && rest.iter().all(|other| other.value == canonical)
+                && [mention].into_iter().chain(rest).all(|other| other.value == canonical && !other.is_denied)
             {
                 return Lookup::Hit(self.proposed(at, *number, question, &place(mention), canonical));
             }
@@ -197,6 +201,7 @@ impl Search<'_> {
                                 closed.mentions(&piece.words, &piece.readings, self.lexicon, &sentences, &mut budget);
                         }
                     }
+                    mentions.retain(|mention| !mention.is_denied);
                     mentions
                 }
                 None => Vec::new(),
@@ -268,7 +273,7 @@ fn spoken(words: &Words) -> Vec<Mention> {
     let mention = |start: usize, end: usize| {
         let mut value = String::new();
         write_string(&mut value, &text[start..end]);
-        Mention { value, start, end, normalisation: Normalisation::Exact }
+        Mention { value, start, end, normalisation: Normalisation::Exact, is_denied: false }
     };
     let mut quoted = Vec::new();
     for (open, close) in
@@ -309,6 +314,7 @@ fn days(piece: &Piece, now: Option<Day>) -> Vec<Mention> {
             start: reading.start,
             end: reading.end,
             normalisation: reading.normalisation,
+            is_denied: false,
         }));
     }
     found
@@ -321,9 +327,10 @@ fn numbers(piece: &Piece, shape: &Shape) -> Vec<Mention> {
         }
         _ => None,
     };
-    let mention = |reading: &super::Reading| {
+    let mention = |reading: &Reading| {
         let value = number(&reading.value)?;
-        Some(Mention { value, start: reading.start, end: reading.end, normalisation: reading.normalisation })
+        let Reading { start, end, normalisation, .. } = *reading;
+        Some(Mention { value, start, end, normalisation, is_denied: false })
     };
     piece.readings.iter().filter_map(mention).collect()
 }

@@ -273,7 +273,8 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
             let words = Words::new(text_of(value));
             let sentences: Vec<_> = (0..words.sentences.len()).map(|at| (at, About::Pointed)).collect();
             let closed = Closed::of(ask, None, lexicon)?;
-            let mentions = closed.mentions(&words, &[], lexicon, &sentences, &mut Budget::new());
+            let mut mentions = closed.mentions(&words, &[], lexicon, &sentences, &mut Budget::new());
+            mentions.retain(|mention| !mention.is_denied);
             let first = mentions.first()?;
             let only = mentions.iter().all(|mention| mention.value == first.value);
             Json::parse(&first.value).ok().filter(|_| only).map(|value| (value, first.normalisation))

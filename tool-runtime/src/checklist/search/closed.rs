@@ -122,6 +122,8 @@ pub(crate) struct Mention {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) normalisation: Normalisation,
+    /// It says that this isn't the value: "not round trip".
+    pub(crate) is_denied: bool,
 }
 
 /// The values that a slot can have, as far as they are few.
@@ -206,9 +208,10 @@ impl Closed {
                 start: words.words[at].start,
                 end: words.words[at].end,
                 normalisation: Normalisation::Polarity,
+                is_denied: false,
             };
             match self {
-                Closed::Members(members) => of_members(members, words, range.from, range.to, &mut found, budget),
+                Closed::Members(members) => of_members(members, words, lexicon, range, &mut found, budget),
                 Closed::Polarity { yes, no } => {
                     found.extend(said().map(|(is, at)| by(at, if is { yes.clone() } else { no.clone() })));
                 }
@@ -252,6 +255,7 @@ fn numbers(readings: &[Reading], range: Sentence, about: &About, budget: &mut Bu
                 start: reading.start,
                 end: reading.end,
                 normalisation: reading.normalisation,
+                is_denied: false,
             }),
             _ => None,
         })
@@ -261,8 +265,8 @@ fn numbers(readings: &[Reading], range: Sentence, about: &About, budget: &mut Bu
 fn of_members(
     members: &[Member],
     words: &Words,
-    from: usize,
-    to: usize,
+    lexicon: &Lexicon,
+    Sentence { from, to, .. }: Sentence,
     found: &mut Vec<Mention>,
     budget: &mut Budget,
 ) {
@@ -292,9 +296,31 @@ fn of_members(
             Some(text) if text.to_lowercase() == written.to_lowercase() => Normalisation::Case,
             Some(_) => Normalisation::EnumSpelling,
         };
-        found.push(Mention { value: member.value.clone(), start, end: stop, normalisation });
+        let is_denied = is_denied(words, lexicon, from, at);
+        found.push(Mention { value: member.value.clone(), start, end: stop, normalisation, is_denied });
         at = end;
     }
+}
+
+/// Does a word deny what stands behind it, as in "not a round trip"? At most a word and white space are between the two:
+/// with a comma, "no, economy" says the opposite.
+fn is_denied(words: &Words, lexicon: &Lexicon, from: usize, at: usize) -> bool {
+    let mut steps = 0;
+    for before in (from..at).rev() {
+        match words.gap(before) {
+            // `don't` is one word to whoever says it.
+            "'" | "\u{2019}" => {}
+            gap if !gap.is_empty() && gap.chars().all(char::is_whitespace) => steps += 1,
+            _ => return false,
+        }
+        if steps > 2 {
+            return false;
+        }
+        if lexicon.is_no(words.small(before)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// How far before a thing a word may stand that denies it, and how far behind it.

@@ -154,7 +154,8 @@ impl Lexicon {
         self
     }
 
-    /// Adds words that deny.
+    /// Adds words that deny. A member of an enum that stands behind one, as in "not a round trip", isn't said, and what was
+    /// said of it before counts no more.
     #[must_use]
     pub fn no<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
         words.into_iter().for_each(|word| self.word(word).no = true);
