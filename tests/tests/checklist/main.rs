@@ -28,7 +28,7 @@
 //! | 21 | tools match by what they can change, not by name | `calls::a_tool_that_cant_make_the_wanted_change_is_filtered_out` |
 //! | 22 | the fixed list: which tool, when, what the user calls it | `seed::the_fixed_lines_can_be_switched_off`, `seed::several_that_can_do_it_are_asked_about_without_their_names` |
 //! | 23 | the provider's list | `calls::a_confirm_is_asked_although_the_policy_allows`, `calls::a_condition_can_be_not_met`, `asking::an_extra_approval_is_asked_of_who_is_named` |
-//! | 24 | the user's list | `seed::a_users_list_has_intent_context_limits_confirmation_and_preferences` |
+//! | 24 | the user's list | `seed::a_users_list_has_intent_context_limits_confirmation_and_preferences`, `limits::a_sum_is_counted_exactly_and_in_the_order_of_the_model`, `limits::beyond_the_limit_somebody_may_be_asked` |
 //! | 25 | each slot has designated sources | `sources::a_slot_is_looked_up_in_its_designated_sources_only` |
 //! | 26 | the five sources in their order | `sources::sources_are_searched_in_one_order_whatever_the_order_in_which_they_are_given` |
 //! | 27 | the order isn't trust: the search stops where an answer is | `sources::the_search_stops_where_an_answer_is_found`, `sources::a_source_that_says_something_else_ends_the_search` |
@@ -90,6 +90,7 @@ mod bench;
 mod calls;
 mod conversation;
 mod given;
+mod limits;
 mod replay;
 mod seed;
 mod sources;

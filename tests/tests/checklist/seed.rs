@@ -145,19 +145,15 @@ async fn a_report_for_the_provider_holds_nothing_of_the_user() {
 #[tokio::test]
 async fn a_users_list_has_intent_context_limits_confirmation_and_preferences() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/user-checklist.json");
-    let at_most = |limit: u32| {
-        move |call: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {
-            Box::pin(async move { Ok(call.arguments().read::<u32>("/amount").ok_or("none")? <= limit) })
-        }
-    };
     let parameters =
         PAY.replace(r#""memo":{"type":"string"}"#, r#""memo":{"type":"string","description":"What for."}"#);
     let bench = Bench::with("Pays.", &parameters);
-    for (home, limit, code) in
-        [(true, 100, Code::ApprovalUnavailable), (false, 100, Code::ConditionNotMet), (true, 4, Code::ConditionNotMet)]
+    for (home, amount, code) in
+        [(true, 5, Code::ApprovalUnavailable), (false, 5, Code::ConditionNotMet), (true, 101, Code::ConditionNotMet)]
     {
-        let list = Checklist::builder().condition("at_home", says(Ok(home))).condition("within_limit", at_most(limit));
-        let (came, said) = code_of(&bench.harness(AllowAll, list.file(file)), pay(CALL)).await;
+        let list = Checklist::builder().condition("at_home", says(Ok(home)));
+        let call = pay(&format!(r#"{{"iban":"DE1","amount":{amount}}}"#));
+        let (came, said) = code_of(&bench.harness(AllowAll, list.file(file)), call).await;
         assert_eq!(came, code, "{said}");
     }
     let verdicts = bench.verdicts();

@@ -147,8 +147,9 @@ async fn a_database_of_the_first_version_goes_on() {
             ledger.close().await;
             waiting
         };
-        // What the second has added.
+        // What the second and the third have added.
         for undo in [
+            "DROP TABLE tool_uses",
             "ALTER TABLE tool_calls DROP COLUMN verdict_key",
             "ALTER TABLE tool_calls DROP COLUMN ended_key",
             "ALTER TABLE tool_entries DROP COLUMN key_id",
@@ -167,9 +168,9 @@ async fn a_database_of_the_first_version_goes_on() {
         assert_eq!((code(&settled), ran.times()), (Code::Ok, 2));
         ledger.close().await;
         // And one of a later version isn't touched.
-        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 3").await, 1);
+        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 4").await, 1);
         assert!(crate::sql::open(&database.name(), SqlOptions::new()).await.is_err());
-        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 3 WHERE version = 3").await, 1);
+        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 4 WHERE version = 4").await, 1);
     }
 }
 

@@ -6,6 +6,7 @@ mod drafts;
 mod failing;
 mod file;
 mod keys;
+mod limits;
 mod processes;
 mod queries;
 mod repair;

@@ -8,11 +8,12 @@ use super::derive::Derivation;
 #[cfg(feature = "cel")]
 use super::expression::{Expression, Scope};
 use super::file::{How, Labelled, Line, Tested};
+use super::limit::Limit;
 use super::origin::Origin;
 use super::source::SourceKind;
 use crate::document::{At, Sited};
 use crate::gate::{Addressee, parse_argument, written_argument};
-use crate::schema::{JsonPath, Segment, Step, text};
+use crate::schema::{JsonPath, Kind as JsonKind, Segment, Step, text};
 use crate::tool::HostTool;
 
 /// A line that is about one tool.
@@ -39,6 +40,8 @@ pub(crate) enum Kind {
         test: Test,
         approver: Addressee,
     },
+    /// It may be done so often, or so much, in so long.
+    Limit(Arc<Limit>),
     /// It can't be held against this tool, so nobody knows what it asks for.
     Broken(String),
 }
@@ -107,6 +110,13 @@ impl Place {
             })
     }
 
+    /// Is it about values that stand at or below this path, or that this path stands below?
+    pub(crate) fn is_below(&self, path: &JsonPath) -> bool {
+        let shared = path.segments().len().min(self.steps.len());
+        let place = Place { steps: self.steps[..shared].to_vec(), names: self.names[..shared].to_vec() };
+        place.is_of(&JsonPath::from_segments(path.segments()[..shared].to_vec()))
+    }
+
     /// The one path that it is about, unless it may be about several.
     pub(crate) fn only(&self) -> Option<JsonPath> {
         let segment = |(step, names): (&Step, &Vec<Box<str>>)| match step {
@@ -151,6 +161,7 @@ impl Line {
                 test: self.test(test, tool, registered)?,
                 approver: self.approver.clone().unwrap_or(Addressee::User),
             },
+            (None, None, None) if self.limit.is_some() => Kind::Limit(Arc::new(self.limit(tool, &origin)?)),
             (None, Some(steps), label) => Kind::Value(Box::new(self.value(&steps, label, tool, registered)?)),
             (None, None, Some(Labelled::Notice)) => Kind::Tell,
             (None, None, Some(label)) => Kind::Agree(label),
@@ -173,15 +184,7 @@ impl Line {
         registered: &Registered,
     ) -> Result<ValueLine, Wrong> {
         let at = self.argument.as_ref().and_then(|argument| argument.at);
-        let place = Place::new(steps, tool).map_err(|(step, known)| {
-            let written = written_argument(&steps[..=step.min(steps.len().saturating_sub(1))]);
-            let meant = match steps.get(step) {
-                Some(Step::Member(name)) => text::nearest(name, known.iter().map(String::as_str)),
-                _ => None,
-            };
-            let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            (at, format!("`{}` has no argument `{written}`{meant}", tool.name()))
-        })?;
+        let place = place(steps, at, tool)?;
         #[cfg(not(feature = "cel"))]
         let _ = registered;
         #[cfg(not(feature = "cel"))]
@@ -206,6 +209,16 @@ impl Line {
         })
     }
 
+    fn limit(&self, tool: &HostTool, origin: &Origin) -> Result<Limit, Wrong> {
+        let Some(written) = &self.limit else { return Err((self.at, "there is no limit".to_owned())) };
+        let sums = match &written.sum {
+            Some(sum) => Some(summed(sum, tool)?),
+            None => None,
+        };
+        let name = self.name.as_ref().map_or("", |name| &name.value);
+        Ok(Limit::new(written, origin, name, sums, self.approver.clone().unwrap_or(Addressee::User)))
+    }
+
     fn test(&self, test: &Tested, tool: &HostTool, registered: &Registered) -> Result<Test, Wrong> {
         let Tested { by: Sited { value, at }, registered: is_registered, .. } = test;
         if *is_registered {
@@ -226,6 +239,48 @@ impl Line {
             Err((*at, WITHOUT_CEL.to_owned()))
         }
     }
+}
+
+/// # Errors
+/// If the tool has no such argument.
+fn place(steps: &[Step], at: At, tool: &HostTool) -> Result<Place, Wrong> {
+    Place::new(steps, tool).map_err(|(step, known)| {
+        let written = written_argument(&steps[..=step.min(steps.len().saturating_sub(1))]);
+        let meant = match steps.get(step) {
+            Some(Step::Member(name)) => text::nearest(name, known.iter().map(String::as_str)),
+            _ => None,
+        };
+        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        (at, format!("`{}` has no argument `{written}`{meant}", tool.name()))
+    })
+}
+
+/// The arguments that are summed: numbers that are always there.
+fn summed(sum: &Sited<String>, tool: &HostTool) -> Result<Place, Wrong> {
+    let Sited { value, at } = sum;
+    let shown = text::shown(value, 80);
+    let steps = parse_argument(value).map_err(|wrong| (*at, format!("sum \"{shown}\" {wrong}")))?;
+    let place = place(&steps, *at, tool)?;
+    let wrong = |why: &str| (*at, format!("`{}`: `{shown}` {why}, so that it can't be summed", tool.name()));
+    let reached = tool.built().reach(&steps).map_err(|_| wrong("isn't there"))?;
+    let mut may_be_absent = reached.may_be_absent;
+    if let Some(each) = steps.iter().position(|step| *step == Step::Each) {
+        // A list may be empty, but it is there, and what is summed is there in each of its elements.
+        let list = tool.built().reach(&steps[..each]).map_err(|_| wrong("isn't there"))?;
+        let inside = tool.built().reach_from(&steps, each + 1).map_err(|_| wrong("isn't there"))?;
+        may_be_absent = list.may_be_absent || inside.may_be_absent;
+    }
+    let others = [JsonKind::Null, JsonKind::Boolean, JsonKind::String];
+    if !reached.takes(JsonKind::Integer) || others.into_iter().any(|kind| reached.takes(kind)) {
+        return Err(wrong("isn't always a number"));
+    }
+    if may_be_absent {
+        return Err(wrong("may be absent"));
+    }
+    if place.only().is_some_and(|path| tool.built().said_of(&path).secret) {
+        return Err(wrong("is a secret"));
+    }
+    Ok(place)
 }
 
 #[cfg(not(feature = "cel"))]
@@ -266,7 +321,10 @@ pub(super) fn of_provider(tool: &HostTool, registered: &Registered) -> Vec<Appli
         applied.push(Applied { name, origin, words, kind });
     }
     applied.extend(super::extension::lines_of(tool).into_iter().map(|line| match line {
-        Ok(line) => line.for_tool(tool, registered).unwrap_or_else(|(_, why)| Applied::broken(&line, why)),
+        Ok(line) => match line.for_tool(tool, registered) {
+            Ok(applied) => applied.of_tool(tool),
+            Err((_, why)) => Applied::broken(&line, why),
+        },
         Err(why) => Applied {
             name: "x-tool-checklist".into(),
             origin: Origin::new(super::origin::ListKind::Provider, "schema"),
@@ -293,6 +351,14 @@ impl ValueLine {
 }
 
 impl Applied {
+    /// As the tool's own: what another tool's provider calls the same is something else.
+    fn of_tool(mut self, tool: &HostTool) -> Self {
+        if let Kind::Limit(limit) = &mut self.kind {
+            *limit = Arc::new(Limit::clone(limit).of_tool(tool.name()));
+        }
+        self
+    }
+
     pub(super) fn broken(line: &Line, why: String) -> Self {
         let name = line.name.as_ref().or(line.argument.as_ref()).map_or("line", |name| &name.value);
         Applied {

@@ -11,6 +11,7 @@ use super::condition::{CheckedCall, Registered};
 use super::derive;
 use super::file::Labelled;
 use super::judge::Observed;
+use super::limit::{self, Counted};
 use super::look_up::{Tried, look_up_all};
 use super::origin::{ListKind, Origin};
 use super::recorded::Recorded;
@@ -77,6 +78,8 @@ pub(crate) struct Findings {
     pub(crate) tells: Vec<usize>,
     /// Values that nothing was given for, and that a pointer of the model's leads to.
     pub(crate) fills: Vec<(JsonPath, Json)>,
+    /// What has to be counted, and what came of it.
+    pub(crate) limits: Vec<Counted>,
     /// Nothing is to be blocked for all this.
     pub(crate) shadow: bool,
 }
@@ -182,6 +185,9 @@ pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings 
                 let slot = findings.line(line, SlotState::Unconfirmed);
                 findings.tells.push(slot);
                 findings.notices.extend(line.words.as_deref().map(str::to_owned));
+            }
+            Kind::Limit(limit) => {
+                limit::note((line, limit), &call, &arguments, around.recorded, &mut findings);
             }
             Kind::Broken(why) => {
                 let party = party_of(&line.origin);

@@ -44,7 +44,7 @@ fn about(mut table: Table, pointer: &str) -> Table {
     let is_condition = table
         .0
         .iter()
-        .any(|(key, _)| matches!(&*key.value, "holds" | "prohibits" | "approve_if" | "check" | "argument"));
+        .any(|(key, _)| matches!(&*key.value, "holds" | "prohibits" | "approve_if" | "check" | "at_most" | "argument"));
     if let (false, false, Some(path)) = (pointer.is_empty(), is_condition, JsonPath::from_pointer(pointer)) {
         let step = |segment: &Segment| match segment {
             Segment::Key(key) => Step::Member(key.clone()),

@@ -1,5 +1,6 @@
 //! A list as somebody wrote it: lines from TOML and JSON files, and from schemas.
 
+use super::limit::{Beyond, LimitParts, WrittenLimit};
 use super::origin::ListKind;
 use super::source::SourceKind;
 use crate::document::{At, Entry, Reader, Sited, Table, Value};
@@ -88,6 +89,7 @@ pub(crate) struct Line {
     pub(crate) derive: Option<Sited<String>>,
     /// Whose approval an extra approval is.
     pub(crate) approver: Option<Addressee>,
+    pub(crate) limit: Option<WrittenLimit>,
 }
 
 /// What a label asks for.
@@ -119,7 +121,7 @@ pub(crate) enum How {
 }
 
 const OF_A_FILE: [&str; 5] = ["origin", "list", "fixed", "scope", "principle"];
-const OF_A_LINE: [&str; 19] = [
+const OF_A_LINE: [&str; 23] = [
     "tool",
     "changes",
     "name",
@@ -139,6 +141,10 @@ const OF_A_LINE: [&str; 19] = [
     "origin",
     "list",
     "then",
+    "at_most",
+    "per",
+    "sum",
+    "over",
 ];
 
 /// Whose lines a document has, unless they say so themselves.
@@ -250,7 +256,9 @@ impl Reader {
             test: None,
             derive: None,
             approver: None,
+            limit: None,
         };
+        let mut limit = LimitParts::default();
         const LABELS: [(&str, Labelled); 3] =
             [("required", Labelled::Required), ("confirm", Labelled::Confirm), ("notice", Labelled::Notice)];
         const HOWS: [(&str, How); 3] =
@@ -272,6 +280,7 @@ impl Reader {
                 "approver" => line.approver = self.addressee(&entry),
                 "origin" => line.origin = self.words(&entry).unwrap_or_default(),
                 "list" => line.list = self.word(&entry, &ListKind::ALL).unwrap_or(whose.list),
+                "at_most" | "per" | "sum" | "over" => self.of_limit(&entry, &mut limit),
                 "then" => then = self.word(&entry, &HOWS).map(|how| (how, entry.key_at)),
                 key => {
                     let how = HOWS.iter().find(|(word, _)| *word == key).map_or(How::Holds, |(_, how)| *how);
@@ -288,6 +297,7 @@ impl Reader {
             (_, Some((_, at))) => self.fault(at, "`then` says what follows from a `check`, and there is none"),
             _ => {}
         }
+        line.limit = self.limit(limit);
         self.sound(&line);
         line
     }
@@ -298,14 +308,19 @@ impl Reader {
         if is_about_a_value && line.argument.is_none() {
             self.fault(line.at, "`from`, `says`, `derive` and `authored` are about an `argument`, and there is none");
         }
-        if line.test.is_none() && line.label.is_none() && line.argument.is_none() {
+        if line.test.is_none() && line.label.is_none() && line.argument.is_none() && line.limit.is_none() {
             let what = "says nothing: it needs an `argument`, a `label`, or a condition (`holds`, `prohibits`, \
-                        `approve_if` or `check`)";
+                        `approve_if`, `check` or `at_most`)";
             self.fault(line.at, what);
         }
-        if let Some(test) = &line.test {
+        let condition = line.test.as_ref().map(|test| test.by.at);
+        let limit = line.limit.as_ref().map(|limit| limit.most.at);
+        if let (Some(_), Some(at)) = (condition, limit) {
+            self.fault(at, "a limit stands on a line of its own, without another condition");
+        }
+        if let Some(at) = condition.or(limit) {
             if line.argument.is_some() || line.label.is_some() {
-                self.fault(test.by.at, "a condition stands on a line of its own, without `argument` and `label`");
+                self.fault(at, "a condition stands on a line of its own, without `argument` and `label`");
             }
             if line.name.is_none() {
                 self.fault(line.at, "a condition needs a `name`, which records and reports call it by");
@@ -314,8 +329,12 @@ impl Reader {
                 self.fault(line.at, "a condition needs a `text`: what it says, in words that people and models read");
             }
         }
-        if line.approver.is_some() && line.test.as_ref().is_none_or(|test| test.how != How::Approve) {
-            self.fault(line.at, "`approver` says who agrees where `approve_if` holds, and there is none");
+        let asks = line.test.as_ref().is_some_and(|test| test.how == How::Approve)
+            || line.limit.as_ref().is_some_and(|limit| limit.beyond == Beyond::Ask);
+        if line.approver.is_some() && !asks {
+            let what = "`approver` says who agrees where `approve_if` holds, or beyond a limit with `over = \"ask\"`, and \
+                        there is neither";
+            self.fault(line.at, what);
         }
         let is_alone = line.argument.is_none() && line.label.is_some();
         if is_alone && line.words.is_none() {

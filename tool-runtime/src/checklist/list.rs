@@ -438,11 +438,27 @@ impl ChecklistBuilder {
     /// check = "recipient_exists"            # registered by `condition`
     /// then = "holds"                        # or "prohibits", "approve_if"
     /// text = "the recipient exists"
+    ///
+    /// [[line]]                              # a limit
+    /// tool = ["pay", "transfer"]
+    /// name = "daily"
+    /// at_most = 500                         # in all; of runs, unless there is a `sum`
+    /// per = "day"                           # or second, minute, hour, week, "90s", "15m", "24h", "7d", "2w"
+    /// sum = "amount"                        # a number that is always there, or `items[*].price`
+    /// over = "block"                        # or "ask": somebody has to agree to more (`approver`; the user)
+    /// text = "it is at most 500 a day"
     /// ```
     ///
     /// A formula derives a value only from arguments that are known themselves: found, given, left at their default, or
     /// derived in turn. Two values that only follow from one another are both unknown. It may read the argument that it
     /// is for, as a part of a list that has to come to something.
+    ///
+    /// A limit is counted by the harness's [ledger](crate::Ledger::used): all runs that were cleared under a line of this
+    /// name and origin, by whichever host, in the last day (24 hours up to now, by the ledger's clock), whatever became of
+    /// them, but not those whose bodies didn't begin. What was done before there was such a line isn't counted. Its place is
+    /// [taken with the verdict](crate::Ledger::clear), so that no two calls have the last one. In one turn the calls
+    /// before it count as if they ran. Amounts below zero make no room. A ledger that can't count lets nothing run that
+    /// has a limit: the host has to settle that.
     pub fn file(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let origin = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

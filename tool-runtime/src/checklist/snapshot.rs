@@ -1,6 +1,6 @@
 //! One state of a list. A turn has one from its beginning to its end, however often the files change meanwhile.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -73,6 +73,8 @@ impl Snapshot {
             *snapshot.makers.entry(change.to_owned()).or_default() += 1;
         }
         let mut identity = String::new();
+        // They are counted by that.
+        let mut limits = BTreeSet::new();
         for (file, (written, text)) in texts.into_iter().enumerate() {
             identity.push_str(&format!("{}:{text}", text.len()));
             let mut note = |entry, at: At, what| faults.push((file, Fault { entry, at, what }));
@@ -127,6 +129,16 @@ impl Snapshot {
                 }
                 let ready = Ready { line, tools, changes };
                 ready.hold_against(registry, registered).into_iter().for_each(|(at, what)| note(entry, at, what));
+                if let (Some(limit), Some(name)) = (&ready.line.limit, &ready.line.name) {
+                    let sum = limit.sum.as_ref().map(|sum| sum.value.clone());
+                    if !limits.insert((ready.line.list, ready.line.origin.clone(), name.value.clone(), sum)) {
+                        note(
+                            entry,
+                            name.at,
+                            format!("there is another limit `{}` of the same origin", text::shown(&name.value, 64)),
+                        );
+                    }
+                }
                 snapshot.lines.push(ready);
             }
         }

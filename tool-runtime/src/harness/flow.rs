@@ -13,6 +13,7 @@ use crate::execute::{schedule, until};
 use crate::gate::Question;
 use crate::path::ask::{Asking, ask_and_tell};
 use crate::path::flight::{Flight, Landing};
+use crate::path::limits::{Counting, TurnUses};
 use crate::path::{Asked, Ending, Settled};
 use crate::tool::{Access, Lineage, Surroundings};
 
@@ -64,9 +65,11 @@ impl Parts {
         // One state of the list for the whole turn.
         self.checklist.refresh();
         let list = self.checklist.snapshot();
+        let turn = TurnUses::default();
         for (position, (call, lineage)) in calls.enumerate() {
+            let counting = Counting { ledger: &self.ledger, turn: &turn, place: position };
             let mut flight = Flight::new(landing, position, &call);
-            let asked = match self.judge(&mut flight, call, lineage, &list, token).await {
+            let asked = match self.judge(&mut flight, call, lineage, (&list, counting), token).await {
                 Ok(asked) => Some(asked),
                 Err(ending) => {
                     flight.ends(ending);
@@ -87,7 +90,7 @@ impl Parts {
         flight: &mut Flight<'_>,
         call: ToolCall,
         lineage: Option<Arc<Lineage>>,
-        list: &Arc<Snapshot>,
+        (list, counting): (&Arc<Snapshot>, Counting<'_>),
         token: Option<&CancellationToken>,
     ) -> Result<Asked, Ending> {
         let mut proposed = self.registry.resolve(call, &self.loaded)?;
@@ -100,7 +103,7 @@ impl Parts {
             proposed = proposed.placed(place);
         }
         flight.resolved(proposed.tool());
-        let mut checked = proposed.accept()?.check_by(&self.checklist, list).await;
+        let mut checked = proposed.accept()?.check_by(&self.checklist, list, Some(counting)).await;
         if is_proposed && self.plan.is_some() {
             checked = checked.ruled(self.plan.clone());
         }
@@ -114,6 +117,9 @@ impl Parts {
             return Ok(Asked::Decided(checked.cancelled()));
         }
         let decided = checked.decide(&*self.policy, &self.guards);
+        if !decided.may_run() {
+            counting.forgets();
+        }
         Ok(Asked::Decided(if is_cancelled(token) { decided.cancelled() } else { decided }))
     }
 

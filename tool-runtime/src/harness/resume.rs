@@ -12,6 +12,7 @@ use crate::ledger::{
     CaseHistory, ClaimError, Claimed, Entry, LedgerError, LedgerKey, Owner, Query, Repaired, Reply, ReplyError,
 };
 use crate::path::flight::Flight;
+use crate::path::limits::{Counting, TurnUses};
 use crate::path::resume::{Answering, fits, proposal};
 use crate::path::{Asked, Decided, Ending, Settled};
 
@@ -136,7 +137,9 @@ impl Parts {
         let (checklist, now) = (&self.checklist, claimed.at().unwrap_or_else(SystemTime::now));
         let by = Answering { claimed, key: &key, checklist, list: &list, now, user_apart: self.user.is_some() };
         let accepted = if revoked { accepted.revoked(claimed) } else { accepted.answered(&by) };
-        let decided = accepted.check_by(checklist, &list).await.decide(&*self.policy, &self.guards);
+        let turn = TurnUses::default();
+        let counting = Counting { ledger: &self.ledger, turn: &turn, place: 0 };
+        let decided = accepted.check_by(checklist, &list, Some(counting)).await.decide(&*self.policy, &self.guards);
         Ok(decided.goes_on(&self.grants))
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::LedgerError;
+use super::limits::{Amount, Clearing, Tally, Uses};
 use super::record::{Entry, VerdictKind};
 use super::stored::{Stored, StoredKind};
 use super::waiting::{ClaimError, Claimed, Refusal, Reply, ReplyEntry, ReplyError};
@@ -21,6 +23,8 @@ pub(super) struct Desk {
     /// were said before, since one thing has a digest for each key.
     refused: HashMap<(Option<String>, Digest), (usize, Option<QuestionId>)>,
     said: usize,
+    /// What was used of limits.
+    uses: Uses,
     /// The latest time that was ever seen: a clock that is put back makes nothing valid again.
     latest: Option<SystemTime>,
 }
@@ -54,6 +58,7 @@ impl Desk {
         whole: Option<Arc<str>>,
         stored: impl FnOnce() -> Result<Stored, E>,
     ) -> Result<(), E> {
+        self.uses.note(entry);
         let is_about_waiting = match entry {
             Entry::Asked(_) | Entry::Answered(_) => true,
             Entry::Verdict(verdict) => verdict.kind() == VerdictKind::Blocked(Code::ApprovalPending),
@@ -91,6 +96,7 @@ impl Desk {
         if let Some(at) = entry.at() {
             self.time(at);
         }
+        self.uses.see(entry);
         match entry.kind() {
             StoredKind::Asked => {
                 self.asked.insert(case, entry.clone());
@@ -173,6 +179,23 @@ impl Desk {
             hidden,
             at: Some(now),
         })
+    }
+
+    /// How much of limits was used.
+    pub(super) fn used(&mut self, tallies: &[Tally], now: SystemTime) -> Result<Vec<Amount>, LedgerError> {
+        let now = self.time(now);
+        tallies.iter().map(|tally| self.uses.used(tally, now)).collect()
+    }
+
+    /// Takes what a call needs of limits, if there is room.
+    pub(super) fn clear(&mut self, clearing: &Clearing, now: SystemTime) -> Result<bool, LedgerError> {
+        let now = self.time(now);
+        self.uses.take(clearing.case(), clearing.uses(), now)
+    }
+
+    /// Its verdict could not be written.
+    pub(super) fn release(&mut self, case: CaseId) {
+        self.uses.release(case);
     }
 
     /// The question whose answer was no, about the same in the same conversation.

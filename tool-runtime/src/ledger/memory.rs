@@ -9,7 +9,8 @@ use std::time::SystemTime;
 use super::desk::Desk;
 use super::waiting::ReplyEntry;
 use super::{
-    ClaimError, Claimed, Entry, History, Ledger, LedgerError, Parking, Query, Refusal, Reply, ReplyError, Stored,
+    Amount, ClaimError, Claimed, Clearing, Entry, History, Ledger, LedgerError, Parking, Query, Refusal, Reply,
+    ReplyError, Stored, Tally,
 };
 use crate::BoxFuture;
 use crate::call::CaseId;
@@ -122,6 +123,28 @@ impl Ledger for MemoryLedger {
 
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
         Box::pin(async move { Ok(self.lock().desk.refused(&refusal)) })
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        Box::pin(async move { self.lock().desk.used(&tallies, SystemTime::now()) })
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        Box::pin(async move {
+            let entry = clearing.entry();
+            let mut kept = self.lock();
+            if !kept.desk.clear(&clearing, SystemTime::now())? {
+                return Ok(false);
+            }
+            if let Err(error) = kept.desk.note(&entry, None, || stored(&entry)) {
+                kept.desk.release(clearing.case());
+                return Err(error);
+            }
+            let oldest = kept.add(entry, self.capacity);
+            drop(kept);
+            drop(oldest);
+            Ok(true)
+        })
     }
 }
 

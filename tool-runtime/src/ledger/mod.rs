@@ -9,6 +9,7 @@ mod file;
 mod fills;
 mod history;
 mod key;
+mod limits;
 mod memory;
 mod provider;
 mod record;
@@ -31,6 +32,7 @@ pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
 pub(crate) use fills::Fills;
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};
+pub use limits::{Amount, Clearing, LimitUse, Tally};
 pub use memory::MemoryLedger;
 pub use provider::ProviderReport;
 pub use record::{Entry, LateEnd, Record, Verdict, VerdictKind};
@@ -133,6 +135,28 @@ pub trait Ledger: Send + Sync {
         drop(refusal);
         Box::pin(async { Ok(None) })
     }
+
+    /// How much of limits was used, each in its period up to now by the ledger's clock, in the order in which they are
+    /// asked about. Runs count from when they were [cleared](Self::clear), also those whose outcome nobody knows, and not
+    /// those of which it is known that their bodies didn't begin.
+    ///
+    /// # Errors
+    /// If that can't be read, or the ledger doesn't count. Then nothing runs that has a limit.
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        drop(tallies);
+        Box::pin(async { Err(LedgerError::unsupported("count what was used of a limit")) })
+    }
+
+    /// Adds the cleared verdict of a call that takes something of limits, if there is room for all that it takes: in
+    /// one step, so that of any number who try at once, in whichever process, no more get in than fit. `false`, and
+    /// nothing is kept, if there isn't.
+    ///
+    /// # Errors
+    /// If it could not be kept, or the ledger doesn't count.
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        drop(clearing);
+        Box::pin(async { Err(LedgerError::unsupported("count what was used of a limit")) })
+    }
 }
 
 impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
@@ -170,6 +194,14 @@ impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
 
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
         (**self).refused(refusal)
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        (**self).used(tallies)
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        (**self).clear(clearing)
     }
 }
 

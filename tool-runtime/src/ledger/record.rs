@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::LedgerError;
 use super::asked::{AnsweredRecord, AskedRecord};
 use super::declaration::DeclarationRecord;
+use super::limits::LimitUse;
 use super::repair::Repaired;
 use super::ruled::RulingRecord;
 use crate::call::{CallId, CaseId, Code, Content, Place, Word, placed};
@@ -177,6 +178,8 @@ pub(crate) struct VerdictParts {
     pub(crate) expires: Option<SystemTime>,
     /// Of a call from one of several sampled plans.
     pub(crate) plan: Option<Arc<RulingRecord>>,
+    /// What running it takes of limits.
+    pub(crate) uses: Vec<LimitUse>,
 }
 
 impl Verdict {
@@ -255,6 +258,11 @@ impl Verdict {
         self.0.plan.as_deref()
     }
 
+    /// Of a cleared call: what it takes of which limits.
+    pub fn uses(&self) -> &[LimitUse] {
+        &self.0.uses
+    }
+
     /// Every line of the checklist that was about the call, and what came of it.
     pub fn slots(&self) -> &[Slot] {
         &self.0.slots
@@ -264,7 +272,7 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = &self.0;
-        let mut fields = serializer.serialize_struct("Verdict", 19)?;
+        let mut fields = serializer.serialize_struct("Verdict", 20)?;
         fields.serialize_field("entry", "verdict")?;
         parts.place.serialize_into(&mut fields)?;
         fields.serialize_field("call_id", &parts.call_id)?;
@@ -309,6 +317,10 @@ impl Serialize for Verdict {
         match &parts.plan {
             Some(plan) => fields.serialize_field("plan", &**plan)?,
             None => fields.skip_field("plan")?,
+        }
+        match parts.uses.is_empty() {
+            true => fields.skip_field("limits")?,
+            false => fields.serialize_field("limits", &parts.uses)?,
         }
         match parts.expires {
             Some(expires) => fields.serialize_field("expires_us", &to_micros(expires))?,

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use super::binding::Binding;
 use super::declaration::Standing;
+use super::limits::LimitUse;
 use super::record::from_micros;
 use super::ruled::RulingRecord;
 use crate::call::{Block, CallId, CaseId, Code, Content};
@@ -236,6 +237,12 @@ impl Stored {
     pub fn slots(&self) -> Vec<Slot> {
         let slots = self.0.json.get("slots").and_then(Json::as_array).unwrap_or_default();
         slots.iter().filter_map(Slot::read).collect()
+    }
+
+    /// Of a cleared verdict: what the call takes of which limits.
+    pub fn uses(&self) -> Vec<LimitUse> {
+        let uses = self.0.json.get("limits").and_then(Json::as_array).unwrap_or_default();
+        uses.iter().filter_map(LimitUse::read).collect()
     }
 
     /// Of a verdict: who has agreed, each in which question.

@@ -2,8 +2,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::{
-    ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, Refusal, Reply,
-    ReplyError,
+    Amount, ClaimError, Claimed, Clearing, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query,
+    Refusal, Reply, ReplyError, Tally,
 };
 use crate::BoxFuture;
 use crate::call::CaseId;
@@ -83,6 +83,14 @@ impl<L: Ledger> Ledger for TimedLedger<L> {
 
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
         self.limited(self.inner.refused(refusal))
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        self.limited(self.inner.used(tallies))
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        self.limited(self.inner.clear(clearing))
     }
 }
 

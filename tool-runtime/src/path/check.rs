@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::accept::{Acceptance, Accepted, Draft};
 use super::ask::Said;
+use super::limits::Counting;
 use super::state::{Listed, State};
 use crate::checklist::examine::{Filled, examine};
 use crate::checklist::{Checklist, Snapshot, Unknown, put};
@@ -36,7 +37,7 @@ impl Accepted {
     /// Looks up the lines of a checklist.
     pub async fn check(self, checklist: &Checklist) -> Checked {
         let Accepted(state) = self;
-        check(state, Vec::new(), checklist, &checklist.snapshot()).await
+        check(state, Vec::new(), checklist, &checklist.snapshot(), None).await
     }
 }
 
@@ -44,33 +45,47 @@ impl Draft {
     /// Looks up the lines of a checklist. What the model didn't find stays unknown.
     pub async fn check(self, checklist: &Checklist) -> Checked {
         let Draft(state, open) = self;
-        check(state, open, checklist, &checklist.snapshot()).await
+        check(state, open, checklist, &checklist.snapshot(), None).await
     }
 }
 
 impl Acceptance {
     /// Looks up the lines of a checklist, for either.
     pub async fn check(self, checklist: &Checklist) -> Checked {
-        self.check_by(checklist, &checklist.snapshot()).await
+        self.check_by(checklist, &checklist.snapshot(), None).await
     }
 
     /// Looks up the lines of a checklist as it was at some time.
-    pub(crate) async fn check_by(self, checklist: &Checklist, list: &Arc<Snapshot>) -> Checked {
+    pub(crate) async fn check_by(
+        self,
+        checklist: &Checklist,
+        list: &Arc<Snapshot>,
+        counting: Option<Counting<'_>>,
+    ) -> Checked {
         let (state, open) = match self {
             Acceptance::Accepted(Accepted(state)) => (state, Vec::new()),
             Acceptance::Draft(Draft(state, open)) => (state, open),
         };
-        check(state, open, checklist, list).await
+        check(state, open, checklist, list, counting).await
     }
 }
 
-async fn check(mut state: Box<State>, open: Vec<JsonPath>, checklist: &Checklist, list: &Arc<Snapshot>) -> Checked {
+async fn check(
+    mut state: Box<State>,
+    open: Vec<JsonPath>,
+    checklist: &Checklist,
+    list: &Arc<Snapshot>,
+    counting: Option<Counting<'_>>,
+) -> Checked {
     // One that goes on elsewhere has some of it already.
     if state.listed.is_none() {
         if open.is_empty() && list.asks_nothing_of(state.tool()) {
             return Checked(state);
         }
         state.listed = Some(Box::new(Listed::new(Arc::clone(list), open)));
+    }
+    if let Some(listed) = &mut state.listed {
+        listed.counter = counting.map(Counting::counter);
     }
     state.examine(checklist).await;
     let fills = match &mut state.listed {
@@ -97,6 +112,9 @@ impl State {
         let findings = Box::pin(examine(checklist.around(&list), self.examined())).await;
         if let Some(listed) = &mut self.listed {
             listed.findings = findings;
+        }
+        if self.has_limits() {
+            Box::pin(self.count_in_turn()).await;
         }
     }
 

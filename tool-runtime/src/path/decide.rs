@@ -57,6 +57,13 @@ impl Decided {
         self.0.is_untold() && !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
     }
 
+    /// As far as is known by now, it runs, or would with somebody's answers.
+    pub(crate) fn may_run(&self) -> bool {
+        let state = &self.0;
+        let is_stopped = self.is_denied() || state.rejected_plan().is_some() || !state.unmet().is_empty();
+        !is_stopped && state.unknowns().iter().all(is_blank)
+    }
+
     /// A policy or a guard forbids it.
     pub fn is_denied(&self) -> bool {
         !self.0.ruling.denied.is_empty()

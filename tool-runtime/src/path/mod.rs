@@ -26,6 +26,7 @@ mod ending;
 pub mod execute;
 pub(crate) mod flight;
 mod inquiry;
+pub(crate) mod limits;
 pub mod permit;
 pub mod record;
 mod replay;

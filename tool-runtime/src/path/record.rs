@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::ask::{Asked, Pending};
 use super::decide::{Decided, is_blank};
 use super::ending::{End, Ending};
+use super::limits;
 use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
@@ -95,7 +96,12 @@ impl Asked {
     }
 }
 
-async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
+async fn record(state: Box<State>, ledger: &dyn Ledger) -> Recorded {
+    if state.has_limits() { limits::recorded(state, ledger).await } else { as_it_is(state, ledger).await }
+}
+
+/// Records what it comes to now.
+pub(super) async fn as_it_is(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
     let judged = kind(&state);
     let mut verdict = verdict(&mut state, judged, None);
     let kept = match judged {
@@ -124,7 +130,8 @@ async fn record(mut state: Box<State>, ledger: &dyn Ledger) -> Recorded {
     Recorded(state)
 }
 
-fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc<Verdict> {
+pub(super) fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc<Verdict> {
+    let uses = if kind == VerdictKind::Cleared { state.taken() } else { Vec::new() };
     let mut reasons = reasons(state);
     reasons.extend(besides);
     let open = state.unknowns().iter().map(|unknown| unknown.slot().to_owned()).collect();
@@ -150,6 +157,7 @@ fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc
         repeatable: hints.read_only || hints.idempotent,
         expires: state.expires.filter(|_| kind == VerdictKind::Blocked(Code::ApprovalPending)),
         plan: state.plan.clone(),
+        uses,
     }))
 }
 
@@ -220,24 +228,27 @@ pub(super) async fn append(ledger: &dyn Ledger, entry: Entry) -> Result<(), Stri
 }
 
 /// What the host is told of a ledger that failed.
-struct Failed {
-    text: String,
+pub(super) struct Failed {
+    pub(super) text: String,
     unsupported: bool,
-    not_ours: bool,
+    pub(super) not_ours: bool,
 }
 
-async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerError>>) -> Result<(), Failed> {
-    // The ledger's own words may panic as well.
-    let describe = |error: LedgerError| {
+impl Failed {
+    pub(super) fn of(error: LedgerError) -> Self {
+        // The ledger's own words may panic as well.
         let words = || {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             format!("{error}: {cause}")
         };
         let (unsupported, not_ours) = (error.is_unsupported(), error.is_not_ours());
         Failed { text: caught(words).unwrap_or_else(|_| error.to_string()), unsupported, not_ours }
-    };
+    }
+}
+
+async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerError>>) -> Result<(), Failed> {
     let panicked = |panic| Failed { text: panic, unsupported: false, not_ours: false };
-    CatchPanic::of(write).await.map_err(panicked)?.map_err(describe)
+    CatchPanic::of(write).await.map_err(panicked)?.map_err(Failed::of)
 }
 
 /// Hands an entry to a ledger without waiting for it: for those that can't wait. What isn't written

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use super::accept::as_given;
 use super::ask::Said;
 use super::ending::End;
+use super::limits::Counter;
 use crate::call::{Place, ToolCall};
 use crate::checklist::examine::{Agree, Examined, Filled, Findings};
 use crate::checklist::{SlotState, Snapshot, Unknown};
@@ -73,12 +74,14 @@ pub(super) struct Listed {
     pub(super) filled: Vec<Filled>,
     /// The user was shown the notices.
     pub(super) told: bool,
+    /// By what its limits are counted while it is judged.
+    pub(super) counter: Option<Counter>,
 }
 
 impl Listed {
     /// Nothing is looked up yet.
     pub(super) fn new(list: Arc<Snapshot>, open: Vec<JsonPath>) -> Self {
-        Listed { list, findings: Findings::default(), open, filled: Vec::new(), told: false }
+        Listed { list, findings: Findings::default(), open, filled: Vec::new(), told: false, counter: None }
     }
 }
 

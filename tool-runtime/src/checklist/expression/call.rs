@@ -6,9 +6,9 @@ use super::error::ReasonKind;
 use super::evaluate::compute;
 use super::functions::Function;
 use super::node::Arithmetic;
-use super::number::Fraction;
 use super::time::{Moment, Part, Span, offset};
 use super::value::{Budget, Value, Wrong, wrong};
+use crate::checklist::number::Fraction;
 
 /// # Errors
 /// If the operands are of other kinds than the function takes, or it has no value for them.

@@ -12,8 +12,8 @@ use super::Reads;
 use super::error::{ExpressionError, ExpressionFault};
 use super::kinds::{Kinds, Known};
 use super::node::{Node, Op};
-use super::number::Fraction;
 use super::place::{Place, Scope};
+use crate::checklist::number::Fraction;
 use crate::schema::Step;
 use crate::schema::json::write_string;
 

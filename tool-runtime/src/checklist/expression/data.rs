@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::SystemTime;
 
-use super::number::Fraction;
 use super::time::Moment;
+use crate::checklist::number::Fraction;
 use crate::schema::json::{Json, Number};
 use crate::schema::{JsonPath, Segment};
 

@@ -10,9 +10,9 @@ use super::call;
 use super::data::Facts;
 use super::error::ReasonKind;
 use super::node::{Arithmetic, Comparison, Each, Node, Op};
-use super::number::Fraction;
 use super::place::{Place, Root};
 use super::value::{Budget, Value, Wrong, wrong};
+use crate::checklist::number::Fraction;
 
 /// What kept a part of an expression from having a value.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ mod evaluate;
 mod functions;
 mod kinds;
 mod node;
-mod number;
 mod parse;
 mod place;
 #[cfg(test)]

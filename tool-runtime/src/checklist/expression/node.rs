@@ -1,7 +1,7 @@
 //! An expression as it is evaluated.
 
 use super::functions::Function;
-use super::number::Fraction;
+use crate::checklist::number::Fraction;
 
 /// A part of an expression, with its offset in the text.
 #[derive(Debug, Clone)]

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::data::Data;
 use super::error::ReasonKind;
-use super::number::Fraction;
 use super::time::{Moment, Span};
+use crate::checklist::number::Fraction;
 use crate::schema::json::{cmp_utf16, write_string};
 
 /// A text of the facts or of the expression, or one that was made. Cheap to clone.

@@ -19,8 +19,8 @@ use super::key::random;
 use super::record::to_micros;
 use super::waiting::sealed_names;
 use super::{
-    ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, LedgerKeyError, Owner, Parking, Query,
-    Refusal, Reply, ReplyError,
+    Amount, ClaimError, Claimed, Clearing, Entry, History, Ledger, LedgerError, LedgerKey, LedgerKeyError, Owner,
+    Parking, Query, Refusal, Reply, ReplyError, Tally,
 };
 use crate::BoxFuture;
 use crate::call::CaseId;
@@ -265,6 +265,17 @@ impl Ledger for FileLedger {
 
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
         Box::pin(async move { Ok(self.desk().refused(&refusal)) })
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        Box::pin(async move { self.desk().used(&tallies, SystemTime::now()) })
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        Box::pin(async move {
+            let text = clearing.entry().to_text()?;
+            self.writer.clear(clearing, text).await
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::super::desk::Desk;
 use super::super::record::to_micros;
 use super::super::waiting::{ReplyEntry, sealed_names};
-use super::super::{Entry, LedgerError, Owner, Reply, ReplyError, Stored};
+use super::super::{Clearing, Entry, LedgerError, Owner, Reply, ReplyError, Stored};
 use super::chain::{Chain, FileHead};
 use crate::call::CaseId;
 
@@ -28,6 +28,11 @@ pub(super) enum Job {
     Reply {
         reply: Reply,
         done: oneshot::Sender<Result<(), ReplyError>>,
+    },
+    Clear {
+        clearing: Clearing,
+        text: String,
+        done: oneshot::Sender<Result<bool, LedgerError>>,
     },
 }
 
@@ -63,10 +68,10 @@ impl Writer {
     }
 
     /// What is sent is written, whether or not anybody waits for it.
-    pub(super) fn send<E: From<Gone>, J: FnOnce(oneshot::Sender<Result<(), E>>) -> Job>(
+    pub(super) fn send<T, E: From<Gone>, J: FnOnce(oneshot::Sender<Result<T, E>>) -> Job>(
         &self,
         job: J,
-    ) -> impl Future<Output = Result<(), E>> + use<E, J> {
+    ) -> impl Future<Output = Result<T, E>> + use<T, E, J> {
         let (done, written) = oneshot::channel();
         let sent = match &self.jobs {
             Some(jobs) => jobs.send(job(done)).map_err(|_| Gone),
@@ -80,6 +85,14 @@ impl Writer {
 
     pub(super) fn reply(&self, reply: Reply) -> impl Future<Output = Result<(), ReplyError>> + use<> {
         self.send(|done| Job::Reply { reply, done })
+    }
+
+    pub(super) fn clear(
+        &self,
+        clearing: Clearing,
+        text: String,
+    ) -> impl Future<Output = Result<bool, LedgerError>> + use<> {
+        self.send(|done| Job::Clear { clearing, text, done })
     }
 }
 
@@ -100,9 +113,15 @@ impl From<Gone> for String {
     }
 }
 
+impl From<Gone> for LedgerError {
+    fn from(gone: Gone) -> Self {
+        LedgerError::new(String::from(gone))
+    }
+}
+
 impl From<Gone> for ReplyError {
     fn from(gone: Gone) -> Self {
-        LedgerError::new(String::from(gone)).into()
+        LedgerError::from(gone).into()
     }
 }
 
@@ -126,6 +145,9 @@ impl Pen {
             match job {
                 Job::Reply { reply, done } => {
                     let _ = done.send(self.reply(&reply));
+                }
+                Job::Clear { clearing, text, done } => {
+                    let _ = done.send(self.clear(&clearing, &text));
                 }
                 Job::Append { lines, parked, done } => {
                     let mut together = vec![(lines, parked, done)];
@@ -203,6 +225,21 @@ impl Pen {
         self.write(&[&text], at).map_err(LedgerError::new)?;
         self.note(&entry, &text, at);
         Ok(())
+    }
+
+    /// A verdict that takes something of limits: nobody else writes between the count and the line.
+    fn clear(&mut self, clearing: &Clearing, text: &str) -> Result<bool, LedgerError> {
+        let at = SystemTime::now();
+        let desk = || self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        if !desk().clear(clearing, at)? {
+            return Ok(false);
+        }
+        if let Err(error) = self.write(&[text], at) {
+            self.desk.lock().unwrap_or_else(PoisonError::into_inner).release(clearing.case());
+            return Err(LedgerError::new(error));
+        }
+        self.note(&clearing.entry(), text, at);
+        Ok(true)
     }
 
     /// All lines in one write, synced once.

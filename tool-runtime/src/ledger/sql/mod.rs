@@ -3,6 +3,7 @@
 mod connection;
 mod read;
 mod statements;
+mod uses;
 mod writer;
 
 use std::collections::HashSet;
@@ -19,8 +20,8 @@ use super::file::hex;
 use super::key::{Mac, random};
 use super::waiting::sealed_names;
 use super::{
-    ClaimError, Claimed, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query, Refusal, Reply,
-    ReplyError, Stored,
+    Amount, ClaimError, Claimed, Clearing, Entry, History, Ledger, LedgerError, LedgerKey, Owner, Parking, Query,
+    Refusal, Reply, ReplyError, Stored, Tally,
 };
 use crate::BoxFuture;
 use crate::call::CaseId;
@@ -217,6 +218,7 @@ impl SqlLedger {
         let failed = LedgerError::new;
         connection.run(say.prune_secrets, age()).await.map_err(failed)?;
         connection.run(say.prune_entries, age()).await.map_err(failed)?;
+        connection.run(say.prune_uses, age()).await.map_err(failed)?;
         connection.run(say.prune_calls, age()).await.map_err(failed)
     }
 
@@ -231,6 +233,7 @@ impl SqlLedger {
     }
 
     async fn write(&self, entries: Vec<Entry>, sealed: Option<Vec<u8>>) -> Result<(), LedgerError> {
+        let unstarted = uses::unstarted(&entries);
         let mut lines = Vec::with_capacity(entries.len());
         for entry in entries {
             let text = entry.to_text()?;
@@ -238,7 +241,11 @@ impl SqlLedger {
         }
         let (done, written) = oneshot::channel();
         self.inner.jobs.send(Job::Append(Append { lines, sealed, done })).await.map_err(|_| ended())?;
-        written.await.map_err(|_| ended())?
+        written.await.map_err(|_| ended())??;
+        if !unstarted.is_empty() {
+            self.release(unstarted).await;
+        }
+        Ok(())
     }
 }
 
@@ -386,6 +393,14 @@ impl Ledger for SqlLedger {
 
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<Option<QuestionId>, LedgerError>> {
         Box::pin(async move { self.refused_before(&refusal).await })
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        Box::pin(async move { self.used_of(&tallies).await })
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        Box::pin(self.cleared(clearing))
     }
 }
 

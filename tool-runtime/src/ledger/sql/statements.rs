@@ -3,7 +3,7 @@
 use super::connection::Dialect;
 
 /// One for each version that a database may be brought on from. `{seq}` and `{bytes}` are the dialect's.
-pub(super) const MIGRATIONS: [&str; 2] = [
+pub(super) const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE tool_hosts (owner TEXT PRIMARY KEY, expires BIGINT NOT NULL);
 CREATE TABLE tool_calls (
@@ -46,6 +46,19 @@ ALTER TABLE tool_calls ADD COLUMN verdict_key TEXT;
 ALTER TABLE tool_calls ADD COLUMN ended_key TEXT;
 ALTER TABLE tool_entries ADD COLUMN key_id TEXT;
 ALTER TABLE tool_secrets ADD COLUMN filled {bytes};
+",
+    // What cleared calls have taken of limits.
+    "
+CREATE TABLE tool_uses (
+    limit_id TEXT NOT NULL,
+    case_id TEXT NOT NULL,
+    amount TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    expires BIGINT NOT NULL,
+    PRIMARY KEY (limit_id, case_id)
+);
+CREATE INDEX tool_uses_at ON tool_uses (limit_id, at);
+CREATE INDEX tool_uses_case ON tool_uses (case_id);
 ",
 ];
 
@@ -91,6 +104,8 @@ pub(super) struct Statements {
     pub(super) prune_entries: &'static str,
     pub(super) prune_secrets: &'static str,
     pub(super) prune_calls: &'static str,
+    pub(super) prune_uses: &'static str,
+    pub(super) take: &'static str,
 }
 
 /// A statement for several rows at once, each of which has so many cells. Before them it is given `$1`, the owner, and
@@ -208,6 +223,15 @@ macro_rules! statements {
                 " - $1)"
             ),
             prune_calls: concat!("DELETE FROM tool_calls WHERE ended_at < ", $now, " - $1"),
+            // Whatever is still within its period is needed, however short the age.
+            prune_uses: concat!("DELETE FROM tool_uses WHERE expires < ", $now, " AND at < ", $now, " - $1"),
+            take: concat!(
+                "INSERT INTO tool_uses (limit_id, case_id, amount, at, expires) VALUES ($1, $2, $3, ",
+                $now,
+                ", $4 + ",
+                $now,
+                ") ON CONFLICT (limit_id, case_id) DO UPDATE SET amount = excluded.amount, at = excluded.at, expires = excluded.expires"
+            ),
         }
     };
 }

@@ -13,7 +13,7 @@ use crate::call::{CaseId, Code};
 use crate::gate::{Answer, AnswerError};
 use crate::ledger::record::to_micros;
 use crate::ledger::waiting::{ReplyEntry, sealed_names};
-use crate::ledger::{Entry, LedgerError, Reply, ReplyError, Stored, VerdictKind};
+use crate::ledger::{Clearing, Entry, LedgerError, Reply, ReplyError, Stored, VerdictKind};
 
 /// What is to be written, and who waits for it.
 pub(super) enum Job {
@@ -24,6 +24,12 @@ pub(super) enum Job {
         reply: Reply,
         asked: Box<Stored>,
         done: oneshot::Sender<Result<(), ReplyError>>,
+    },
+    /// A verdict that takes something of limits.
+    Clear {
+        clearing: Clearing,
+        line: Box<(Entry, String)>,
+        done: oneshot::Sender<Result<bool, LedgerError>>,
     },
 }
 
@@ -41,11 +47,13 @@ pub(super) const ROOM: usize = 1024;
 const TOGETHER: usize = 256;
 
 /// Why something wasn't written.
-enum Fault {
+pub(super) enum Fault {
     /// The database failed; nothing of it is there.
     Database(sqlx::Error),
     /// It is another host's to say by now.
     NotOurs,
+    /// What was used of a limit can't be read.
+    Uncountable,
 }
 
 impl From<sqlx::Error> for Fault {
@@ -59,6 +67,7 @@ impl From<Fault> for LedgerError {
         match fault {
             Fault::Database(error) => LedgerError::new(error),
             Fault::NotOurs => LedgerError::not_ours(),
+            Fault::Uncountable => LedgerError::new("what was used of a limit can't be counted"),
         }
     }
 }
@@ -86,6 +95,11 @@ impl Writer {
                         let _ = done.send(());
                         return;
                     }
+                    Job::Clear { clearing, line, done } => {
+                        self.append(std::mem::take(&mut appends)).await;
+                        let cleared = self.clear(&clearing, &line).await;
+                        let _ = done.send(cleared);
+                    }
                     Job::Reply { reply, asked, done } => {
                         self.append(std::mem::take(&mut appends)).await;
                         let replied = self.reply(&reply, &asked).await;
@@ -97,7 +111,7 @@ impl Writer {
         }
     }
 
-    async fn connected(&mut self) -> Result<&mut Connection, sqlx::Error> {
+    pub(super) async fn connected(&mut self) -> Result<&mut Connection, sqlx::Error> {
         if self.connection.is_none() {
             self.connection = Some(self.connections.acquire().await?);
         }
@@ -164,7 +178,7 @@ impl Writer {
     }
 
     /// A connection that is in the middle of something is not used again.
-    async fn after<T>(&mut self, written: &Result<T, Fault>, alone: bool) {
+    pub(super) async fn after<T>(&mut self, written: &Result<T, Fault>, alone: bool) {
         if written.is_ok() || (alone && matches!(written, Err(Fault::NotOurs))) {
             return;
         }
@@ -177,7 +191,7 @@ impl Writer {
         }
     }
 
-    fn op<'a>(&self, entry: &'a Entry, text: &'a str, sealed: Option<&'a [u8]>) -> Op<'a> {
+    pub(super) fn op<'a>(&self, entry: &'a Entry, text: &'a str, sealed: Option<&'a [u8]>) -> Op<'a> {
         let erases = self.asked.contains(&entry.case()) || self.shared.has_claimed(entry.case());
         Op { entry, text, mac: self.shared.mac(text).to_vec(), sealed, erases }
     }
@@ -207,8 +221,8 @@ impl Writer {
         self.after(&answered, false).await;
         match answered {
             Ok(()) => Ok(()),
-            Err(Fault::Database(error)) => Err(failed(error)),
             Err(Fault::NotOurs) => Err(ReplyError::Late(self.why_late(asked).await?)),
+            Err(fault) => Err(LedgerError::from(fault).into()),
         }
     }
 
@@ -224,7 +238,7 @@ impl Writer {
 }
 
 /// An entry that is to be written.
-struct Op<'a> {
+pub(super) struct Op<'a> {
     entry: &'a Entry,
     text: &'a str,
     mac: Vec<u8>,
@@ -274,7 +288,7 @@ impl Op<'_> {
     }
 
     /// Writes a run of entries.
-    async fn write(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
+    pub(super) async fn write(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<(), Fault> {
         let together = run.first().and_then(Op::together);
         match (run, together) {
             ([op], None) => op.write_one(connection, shared).await,

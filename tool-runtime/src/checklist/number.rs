@@ -1,7 +1,10 @@
 //! Numbers with a fraction, exactly.
 
+#[cfg(feature = "cel")]
 use std::cmp::Ordering;
+use std::fmt;
 
+#[cfg(feature = "cel")]
 use crate::schema::json::canonical_number;
 
 /// How many digits after the point there can be.
@@ -13,15 +16,18 @@ const ONE: i128 = 10_i128.pow(PLACES);
 const BOUND: i128 = (1 << 63) * ONE;
 
 /// From here on a double doesn't tell whole numbers apart, and what is written as a fraction was read by one.
+#[cfg(feature = "cel")]
 const BLURRED: u64 = 1 << 53;
 
 /// A number in units of 10⁻¹⁸, with an integer part that `i64` can hold.
 ///
 /// Sums, differences and products are exact or none; so are quotients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fraction(i128);
+pub(crate) struct Fraction(i128);
 
 impl Fraction {
+    pub(crate) const ZERO: Fraction = Fraction(0);
+
     fn bounded(units: i128) -> Option<Self> {
         (-BOUND..BOUND).contains(&units).then_some(Fraction(units))
     }
@@ -50,7 +56,7 @@ impl Fraction {
     }
 
     /// The number of a JSON text, in digits: exactly, or not at all.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let fraction = fraction.trim_end_matches('0');
@@ -60,46 +66,58 @@ impl Fraction {
     }
 
     /// The decimal that is the shortest name of a double, which is how it was written.
-    pub(super) fn of_double(double: f64) -> Option<Self> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn of_double(double: f64) -> Option<Self> {
         double.is_finite().then(|| Self::parse(&format!("{double:e}")))?
     }
 
-    pub(super) fn of_integer(integer: i64) -> Self {
+    pub(crate) fn of_integer(integer: i64) -> Self {
         Fraction(i128::from(integer) * ONE)
     }
 
     /// Without what stands after the point.
-    pub(super) fn truncated(self) -> Option<i64> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn truncated(self) -> Option<i64> {
         i64::try_from(self.0 / ONE).ok()
     }
 
     /// The canonical text. `None` if a double, as which others will read it, isn't this number.
-    pub(super) fn text(self) -> Option<String> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn text(self) -> Option<String> {
         let (whole, rest) = (self.0.unsigned_abs() / ONE.unsigned_abs(), self.0.unsigned_abs() % ONE.unsigned_abs());
         let sign = if self.0 < 0 { "-" } else { "" };
         let text = canonical_number(&format!("{sign}{whole}.{rest:018}"))?.into_owned();
         (Self::parse(&text) == Some(self)).then_some(text)
     }
 
-    pub(super) fn negated(self) -> Option<Self> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn negated(self) -> Option<Self> {
         Self::bounded(-self.0)
     }
 
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(crate) fn plus(self, other: Self) -> Option<Self> {
         Self::bounded(self.0 + other.0)
     }
 
-    pub(super) fn minus(self, other: Self) -> Option<Self> {
+    /// So many times.
+    pub(crate) fn repeated(self, times: i64) -> Option<Self> {
+        Self::bounded(self.0.checked_mul(i128::from(times))?)
+    }
+
+    #[cfg(feature = "cel")]
+    pub(crate) fn minus(self, other: Self) -> Option<Self> {
         Self::bounded(self.0 - other.0)
     }
 
-    pub(super) fn times(self, other: Self) -> Option<Self> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn times(self, other: Self) -> Option<Self> {
         let ((a, a_places), (b, b_places)) = (self.parts(), other.parts());
         Self::of_parts(a.checked_mul(b)?, a_places + b_places)
     }
 
     /// `None` also where the digits of the quotient have no end.
-    pub(super) fn over(self, other: Self) -> Option<Self> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn over(self, other: Self) -> Option<Self> {
         let ((a, a_places), (b, b_places)) = (self.parts(), other.parts());
         if b == 0 {
             return None;
@@ -121,11 +139,27 @@ impl Fraction {
 
     /// How an integer stands to this number. `None` if the integer is so large that a fraction of its size
     /// wasn't read exactly.
-    pub(super) fn compare_integer(self, integer: i64) -> Option<Ordering> {
+    #[cfg(feature = "cel")]
+    pub(crate) fn compare_integer(self, integer: i64) -> Option<Ordering> {
         (integer.unsigned_abs() < BLURRED).then(|| Self::of_integer(integer).cmp(&self))
     }
 }
 
+impl fmt::Display for Fraction {
+    /// All its digits, which [`parse`](Self::parse) reads back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (digits, places) = self.parts();
+        let (sign, digits) = (if digits < 0 { "-" } else { "" }, digits.unsigned_abs());
+        let one = 10_u128.pow(u32::try_from(places).unwrap_or(PLACES));
+        let (whole, rest) = (digits / one, digits % one);
+        match usize::try_from(places) {
+            Ok(places @ 1..) => write!(f, "{sign}{whole}.{rest:0places$}"),
+            _ => write!(f, "{sign}{whole}"),
+        }
+    }
+}
+
+#[cfg(feature = "cel")]
 fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -142,6 +176,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_is_read_back() {
+        for text in ["0", "5", "-5", "0.5", "-0.05", "12.340", "1e18", "0.000000000000000001", "9223372036854775807.5"]
+        {
+            let read = number(text);
+            assert_eq!(Fraction::parse(&read.to_string()), Some(read), "{read}");
+        }
+        assert_eq!(number("12.340").to_string(), "12.34");
+        assert_eq!(number("-0.05").repeated(3), Some(number("-0.15")));
+        assert_eq!(number("9e18").repeated(2), None);
+        assert_eq!(number("0.1").plus(number("0.2")), Some(number("0.3")));
+    }
+
+    #[cfg(feature = "cel")]
+    #[test]
     fn decimals_are_exact() {
         assert_eq!(number("0.1").plus(number("0.2")), Some(number("0.3")));
         assert_eq!(number("19.99").times(number("3")), Some(number("59.97")));
@@ -152,6 +200,7 @@ mod tests {
         assert_eq!(number("9223372036854775807").plus(number("0.5")).unwrap().truncated(), Some(i64::MAX));
     }
 
+    #[cfg(feature = "cel")]
     #[test]
     fn what_is_not_exact_is_none() {
         assert_eq!(number("1").over(number("3")), None);
@@ -166,6 +215,7 @@ mod tests {
         assert_eq!(Fraction::of_double(f64::INFINITY), None);
     }
 
+    #[cfg(feature = "cel")]
     #[test]
     fn texts_are_canonical_and_mean_the_same() {
         for text in ["0", "0.5", "-0.5", "123456.789", "0.000001", "1e-7", "-1.5e-10", "4503599627370495.5"] {
@@ -177,6 +227,7 @@ mod tests {
         assert_eq!(number("0.123456789012345678").text(), None);
     }
 
+    #[cfg(feature = "cel")]
     #[test]
     fn integers_are_compared_where_doubles_tell_them_apart() {
         assert_eq!(number("0.5").compare_integer(1), Some(Ordering::Greater));

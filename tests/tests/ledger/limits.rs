@@ -1,0 +1,212 @@
+//! Limits on executions: counted by the ledger, and reserved with the verdict, so that no two calls have the last place.
+
+use std::sync::Arc;
+
+use tool_runtime::{
+    AllowAll, Answer, Attempt, BoxFuture, CallFacts, Checklist, Code, Decision, Entry, Harness, Layer, Ledger,
+    LedgerError, MemoryLedger, Query, QuestionSet, Registry, ToolCall,
+};
+
+use crate::sql::{Database, Store};
+use crate::support::{PayTool, Ran, code, fine, propose, registry, signed};
+
+fn list(registry: &Registry, limit: &str) -> Checklist {
+    let line = format!(
+        r#"{{"list":"user","origin":"ann","scope":{{"calls":"none"}},"line":[{{"tool":"pay","name":"limit","per":"day","text":"it is within the limit",{limit}}}]}}"#
+    );
+    fine(Checklist::builder().json("ann", line).build(registry))
+}
+
+fn limited(ran: &Ran, ledger: &Arc<dyn Ledger>, limit: &str) -> Harness {
+    let registry = registry(ran, [PayTool::host()]);
+    let list = list(&registry, limit);
+    Harness::new(registry, AllowAll).checklist(list).ledger(Arc::clone(ledger))
+}
+
+fn pay(id: &str, amount: u32) -> ToolCall {
+    ToolCall::new(id, "pay", format!(r#"{{"to":"bob","amount":{amount}}}"#))
+}
+
+async fn codes(harness: &Harness, calls: impl IntoIterator<Item = ToolCall>) -> Vec<Code> {
+    harness.run_settled(calls, None).await.iter().map(code).collect()
+}
+
+#[tokio::test]
+async fn a_limit_holds_in_a_batch_over_turns_and_after_a_restart() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        let harness = limited(&ran, &ledger, r#""at_most":3"#);
+        assert_eq!(codes(&harness, [pay("1", 1), pay("2", 1)]).await, [Code::Ok, Code::Ok]);
+        drop((harness, ledger));
+        let ledger = store.open("b").await;
+        let harness = limited(&ran, &ledger, r#""at_most":3"#);
+        let settled = harness.run_settled([pay("3", 1), pay("4", 1), pay("5", 1)], None).await;
+        // In the order of the model, whatever is faster.
+        let came: Vec<Code> = settled.iter().map(code).collect();
+        assert_eq!(came, [Code::Ok, Code::ConditionNotMet, Code::ConditionNotMet]);
+        assert_eq!(ran.times(), 3);
+        let said = settled[1].result().text();
+        let expected = "it is within the limit (user: ann: 3 of 3 used, counted per day; this takes 1, and 0 is left)";
+        assert!(said.contains(expected), "{said}");
+        // The record has it.
+        let history = fine(ledger.history(Query::all()).await);
+        let verdicts: Vec<_> = history.cases().iter().filter_map(|case| case.verdict()).collect();
+        let last = verdicts.last().map(|verdict| verdict.slots()).unwrap_or_default();
+        assert_eq!(last[0].state().as_str(), "fails");
+        assert_eq!(last[0].judged_by().collect::<Vec<_>>(), [("takes.limit", "1"), ("used.limit", "3")]);
+        let taken: usize = verdicts.iter().map(|verdict| verdict.uses().len()).sum();
+        assert_eq!(taken, 3);
+    }
+}
+
+/// Several hosts on one ledger, many calls at once: as many run as fit, and no more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn hosts_that_share_a_ledger_share_the_limit() {
+    for (limit, fit) in [(r#""at_most":7"#, 7), (r#""at_most":11.5,"sum":"amount""#, 3)] {
+        for store in Store::all().await {
+            let ran = Ran::default();
+            let mut hosts = Vec::new();
+            let mut first = None;
+            for name in ["a", "b", "c", "d"] {
+                let ledger = match (&store, &first) {
+                    // It has one writer.
+                    (Store::File(_), Some(ledger)) => Arc::clone(ledger),
+                    _ => store.open(name).await,
+                };
+                first = Some(Arc::clone(&ledger));
+                let harness = limited(&ran, &ledger, limit);
+                hosts.push(tokio::spawn(async move {
+                    codes(&harness, (0..5).map(|call| pay(&format!("{call}"), 3))).await
+                }));
+            }
+            let mut all = Vec::new();
+            for host in hosts {
+                all.extend(fine(host.await));
+            }
+            assert_eq!(all.iter().filter(|code| **code == Code::Ok).count(), fit, "{all:?}");
+            assert!(all.iter().all(|code| matches!(code, Code::Ok | Code::ConditionNotMet)), "{all:?}");
+            assert_eq!(ran.times(), fit);
+        }
+    }
+}
+
+/// Of calls that wait, what counts is when somebody goes on with them: of two who claim at once, one gets the last place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_waits_takes_its_place_when_it_is_claimed() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        let registry = registry(&ran, [PayTool::host()]);
+        let harness = Harness::new(registry.clone(), |_: &CallFacts<'_>| Decision::ask("money"))
+            .approver(|set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+                Box::pin(async move { vec![Answer::Later; set.questions.len()] })
+            })
+            .checklist(list(&registry, r#""at_most":1"#))
+            .ledger(Arc::clone(&ledger));
+        let harness = Arc::new(harness);
+        let mut waiting = Vec::new();
+        for id in ["1", "2"] {
+            let (case, question) = propose(&harness, &*ledger, pay(id, 1)).await;
+            fine(ledger.reply(signed(&question, Answer::Yes)).await);
+            let harness = Arc::clone(&harness);
+            waiting.push(async move { code(&fine(harness.resume(case, None).await)) });
+        }
+        let [one, other] = <[_; 2]>::try_from(waiting).unwrap_or_else(|_| panic!("two"));
+        let (one, other) = tokio::join!(tokio::spawn(one), tokio::spawn(other));
+        let mut came = [fine(one), fine(other)];
+        came.sort_by_key(|code| code.as_str());
+        assert_eq!(came, [Code::ConditionNotMet, Code::Ok]);
+        assert_eq!(ran.times(), 1);
+    }
+}
+
+/// What is over in its period makes room, by the ledger's clock and nobody else's.
+#[tokio::test]
+async fn the_period_is_by_the_database_s_clock() {
+    for database in Database::all().await {
+        let ran = Ran::default();
+        let ledger: Arc<dyn Ledger> = database.host("a").await;
+        let harness = limited(&ran, &ledger, r#""at_most":1"#);
+        assert_eq!(codes(&harness, [pay("1", 1)]).await, [Code::Ok]);
+        assert_eq!(database.meddle("UPDATE tool_uses SET at = at - 86000000000").await, 1);
+        assert_eq!(codes(&harness, [pay("2", 1)]).await, [Code::ConditionNotMet]);
+        assert_eq!(database.meddle("UPDATE tool_uses SET at = at - 400000000").await, 1);
+        assert_eq!(codes(&harness, [pay("3", 1)]).await, [Code::Ok]);
+        // What can't be read is no number, and lets nothing run.
+        assert_eq!(database.meddle("UPDATE tool_uses SET amount = 'many'").await, 2);
+        let settled = harness.run_settled([pay("4", 1)], None).await;
+        assert_eq!(code(&settled[0]), Code::Unanswered);
+        assert!(settled[0].result().text().contains("Only the host can settle this"), "{}", settled[0].result().text());
+    }
+}
+
+/// Rows go with their calls only once no line needs them any more.
+#[tokio::test]
+async fn pruning_forgets_nothing_that_still_counts() {
+    for database in Database::all().await {
+        let sql = database.host("a").await;
+        let ledger: Arc<dyn Ledger> = Arc::clone(&sql) as _;
+        let harness = limited(&Ran::default(), &ledger, r#""at_most":1"#);
+        assert_eq!(codes(&harness, [pay("1", 1)]).await, [Code::Ok]);
+        database.meddle("UPDATE tool_calls SET ended_at = ended_at - 1000000").await;
+        assert_eq!(fine(sql.prune(std::time::Duration::from_millis(500)).await), 1);
+        assert_eq!(codes(&harness, [pay("2", 1)]).await, [Code::ConditionNotMet]);
+        database.meddle("UPDATE tool_uses SET at = at - 90000000000, expires = expires - 90000000000").await;
+        fine(sql.prune(std::time::Duration::from_millis(500)).await);
+        assert_eq!(database.meddle("DELETE FROM tool_uses").await, 0);
+    }
+}
+
+struct Cached;
+
+impl Layer for Cached {
+    fn around<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, tool_runtime::Ran> {
+        Box::pin(async move { attempt.answer(r#""known already""#) })
+    }
+}
+
+/// A body that never began has used nothing; one that began has, also if nobody knows what became of it.
+#[tokio::test]
+async fn what_did_not_begin_is_given_back() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        // Answers in the tool's place.
+        let harness = limited(&ran, &ledger, r#""at_most":1"#).layer(Cached);
+        assert_eq!(codes(&harness, [pay("1", 1)]).await, [Code::Ok]);
+        assert_eq!(ran.times(), 0);
+        drop((harness, ledger));
+        let ledger = store.open("a").await;
+        let harness = limited(&ran, &ledger, r#""at_most":1"#);
+        assert_eq!(codes(&harness, [pay("2", 1), pay("3", 1)]).await, [Code::Ok, Code::ConditionNotMet]);
+    }
+}
+
+/// Only keeps.
+#[derive(Default)]
+struct Plain(MemoryLedger);
+
+impl Ledger for Plain {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.0.append(entry)
+    }
+}
+
+/// A ledger that can't count lets nothing run that has a limit, and says whose fault it is: never true, never false.
+#[tokio::test]
+async fn a_ledger_that_cant_count_is_the_hosts_trouble() {
+    let plain = Arc::new(Plain::default());
+    let ledger: Arc<dyn Ledger> = Arc::clone(&plain) as _;
+    for unrecorded in [false, true] {
+        let ran = Ran::default();
+        let harness = limited(&ran, &ledger, r#""at_most":100"#);
+        let harness = if unrecorded { harness.run_unrecorded() } else { harness };
+        let settled = harness.run_settled([pay("1", 1)], None).await;
+        assert_eq!((code(&settled[0]), ran.times()), (Code::Unanswered, 0));
+        let said = settled[0].result().text();
+        assert!(said.contains("Only the host can settle this") && said.contains("it is within the limit"), "{said}");
+        let slots = settled[0].record().verdict().map(|verdict| verdict.slots().to_vec()).unwrap_or_default();
+        assert!(slots[0].to_string().contains("host can help"), "{}", slots[0]);
+    }
+}
