@@ -102,9 +102,9 @@ pub use gate::{
 pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn};
 pub use ledger::{
     AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, DeclarationRecord, Entry,
-    FileHead, FileLedger, FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError, LedgerKey, LedgerKeyError,
-    MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply, ReplyError, SourceFailure,
-    Standing, Stored, StoredError, StoredKind, TimedLedger, Verdict, VerdictKind, Verified,
+    FileHead, FileLedger, FileLedgerError, FileTail, FormEnd, FormRecord, History, LateEnd, Ledger, LedgerError,
+    LedgerKey, LedgerKeyError, MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal, Repaired, Reply,
+    ReplyError, SourceFailure, Standing, Stored, StoredError, StoredKind, TimedLedger, Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};
