@@ -17,6 +17,8 @@ pub mod grounding;
 pub mod layers;
 pub mod ledger;
 #[cfg(feature = "mcp")]
+pub mod mcp_client;
+#[cfg(feature = "mcp")]
 pub mod mcp_gate;
 #[cfg(feature = "mcp")]
 pub mod mcp_load;

@@ -32,10 +32,8 @@ set +e
 modules=$folder/node_modules
 conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
 
-# As many files may be open as there are calls at a time below. One heap: with several it depends on the threads which of
-# them grows.
+# As many files may be open as there are calls at a time below.
 ulimit -n 4096
-export MALLOC_ARENA_MAX=1
 behind=$(mktemp -d)
 printf '[[rule]]\ndecision = "allow"\ntool = "*"\n' >"$behind/rules.toml"
 "$bin/mcp_gate" --policy "$behind/rules.toml" --pin update -- "$bin/mcp_server" >/dev/null
@@ -81,7 +79,7 @@ say "mcp-strict-check" $?
 node "$modules/.bin/mcp-inspector" --cli --strict --method tools/list "$bin/mcp_server" >"$folder/inspector.log" 2>&1
 say "the Inspector's strict listing" $?
 
-python "$here/clients.py" "$bin/mcp_server" "$bin/mcp_gate" "$modules/.bin" >"$folder/clients.log" 2>"$folder/clients.err"
+python "$here/clients.py" "$bin/mcp_server" "$bin/mcp_gate" "$bin/mcp_client" "$modules/.bin" >"$folder/clients.log" 2>"$folder/clients.err"
 grep -h '^ok\|^FAILED' "$folder/clients.log"
 read -r ok _ wrong _ <<<"$(tail -n 1 "$folder/clients.log" | sed 's/,//')"
 if [[ $ok =~ ^[0-9]+$ && $wrong =~ ^[0-9]+$ ]]; then

@@ -102,10 +102,10 @@ pub use gate::{
 pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn};
 pub use ledger::{
     Amount, AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Clearing,
-    DeclarationRecord, Entry, FileHead, FileLedger, FileLedgerError, FileTail, History, LateEnd, Ledger, LedgerError,
-    LedgerKey, LedgerKeyError, LimitUse, MemoryLedger, Owner, Parking, ProviderReport, Query, Record, Refusal,
-    Repaired, Reply, ReplyError, SourceFailure, Standing, Stored, StoredError, StoredKind, Tally, TimedLedger, Verdict,
-    VerdictKind, Verified,
+    DeclarationRecord, Entry, FileHead, FileLedger, FileLedgerError, FileTail, FormEnd, FormRecord, History, LateEnd,
+    Ledger, LedgerError, LedgerKey, LedgerKeyError, LimitUse, MemoryLedger, Owner, Parking, ProviderReport, Query,
+    Record, Refusal, Repaired, Reply, ReplyError, SourceFailure, Standing, Stored, StoredError, StoredKind, Tally,
+    TimedLedger, Verdict, VerdictKind, Verified,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{SqlLedger, SqlOptions, Survives};

@@ -15,7 +15,7 @@ from mcp import types
 from mcp.client.stdio import StdioServerParameters
 from mcp_types.methods import validate_server_result
 
-SERVER, GATE, BIN = sys.argv[1:4]
+SERVER, GATE, CLIENT, BIN = sys.argv[1:5]
 RULES = """
 [[rule]]
 decision = "deny"
@@ -28,7 +28,7 @@ absent = "no_match"
 
 [[rule]]
 decision = "deny"
-tool = ["get-env", "delete_entities", "git_commit"]
+tool = ["get-env", "delete_entities", "git_commit", "one__get-env", "one__delete_entities", "one__git_commit", "one__move_file"]
 reason = "not that"
 
 [[rule]]
@@ -109,16 +109,131 @@ async def answers(context, params):
 
 
 def children(program):
-    """The processes that run a program."""
-    found = []
+    """The processes that run a program, of those that were started from here."""
+    parents, lines = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if program in (entry / "cmdline").read_bytes().decode(errors="replace"):
-                    found.append(int(entry.name))
+                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                lines[int(entry.name)] = (entry / "cmdline").read_bytes().decode(errors="replace")
             except OSError:
                 pass
-    return found
+
+    def is_ours(process):
+        while process in parents and process != os.getpid():
+            process = parents[process]
+        return process == os.getpid()
+
+    # The gate and the client have the server's command in their own.
+    runs = lambda line: program in line and "mcp_gate" not in line and "mcp_client" not in line
+    return [process for process, line in lines.items() if runs(line) and is_ours(process)]
+
+
+class Result:
+    """What a call came to, whoever made it."""
+
+    def __init__(self, is_error, said):
+        self.is_error, self.said = is_error, said
+
+    def __repr__(self):
+        return f"{'error' if self.is_error else 'ok'}: {self.said}"
+
+
+class ByGate:
+    """Calls of the Python client, through the gate."""
+
+    def __init__(self, folder, command, timeout, deny):
+        self.folder, self.command, self.timeout = folder, command, timeout
+
+    async def __aenter__(self):
+        servers = self.folder / "one.toml"
+        command = json.dumps(self.command)
+        servers.write_text(f"[server.one]\ncommand = {command}\ntimeout = {self.timeout}\n")
+        (self.folder / "rules.toml").write_text(RULES % self.folder)
+        common = ["--policy", str(self.folder / "rules.toml"), "--servers", str(servers)]
+        subprocess.run([GATE, "--pin", "update", *common], check=True, stdout=subprocess.DEVNULL)
+        self.client = mcp.Client(StdioServerParameters(command=GATE, args=common), mode="auto")
+        await self.client.__aenter__()
+        return self
+
+    async def __aexit__(self, *error):
+        await self.client.__aexit__(*error)
+
+    async def call(self, tool, arguments):
+        result = await self.client.call_tool(f"one__{tool}", arguments)
+        return Result(result.is_error, text(result))
+
+
+class ByClient:
+    """Calls of our own client."""
+
+    def __init__(self, folder, command, timeout, deny):
+        self.command = ["--timeout", str(timeout), "--deny", deny, "--", *command]
+
+    async def __aenter__(self):
+        pipe = asyncio.subprocess.PIPE
+        self.process = await asyncio.create_subprocess_exec(CLIENT, *self.command, stdin=pipe, stdout=pipe, limit=1 << 24)
+        return self
+
+    async def __aexit__(self, *error):
+        self.process.stdin.close()
+        await asyncio.wait_for(self.process.wait(), 30)
+
+    async def call(self, tool, arguments):
+        self.process.stdin.write(f"{tool} {json.dumps(arguments)}\n".encode())
+        line = json.loads(await self.process.stdout.readline())
+        return Result(line["code"] != "ok", line["text"])
+
+
+def signal_all(program, what):
+    """To one at least."""
+    found = children(program)
+    for process in found:
+        os.kill(process, what)
+    return bool(found)
+
+
+async def until_it_answers(way, call):
+    """A server that was killed comes back after a while."""
+    for _ in range(60):
+        result = await way.call(*call)
+        if not result.is_error:
+            break
+        await asyncio.sleep(0.25)
+    return result
+
+
+async def stopped_and_killed(folder, name, program, command, call, says, deny):
+    """A server that hangs in a call, and one that is killed in one: through the gate and through our client."""
+    for by in (ByGate, ByClient):
+        what = f"{name} {by.__name__}"
+        async with by(folder, command, 2, deny[0]) as way:
+            first = await way.call(*call)
+            check(f"{what}: a call", not first.is_error and says in first.said, first)
+            denied = await way.call(*deny)
+            check(f"{what}: a denied one", denied.is_error and "not that" in denied.said, denied)
+            # What is stopped neither answers nor ends.
+            stopped = signal_all(program, signal.SIGSTOP)
+            hangs = await asyncio.wait_for(way.call(*call), 20)
+            told = "time budget" in hangs.said or "took longer" in hangs.said
+            check(f"{what}: a call that takes too long ends", stopped and hangs.is_error and told, hangs)
+            signal_all(program, signal.SIGCONT)
+            again = await until_it_answers(way, call)
+            check(f"{what}: and the server goes on", not again.is_error and says in again.said, again)
+        async with by(folder, command, 60, deny[0]) as way:
+            first = await way.call(*call)
+            signal_all(program, signal.SIGSTOP)
+            under_way = asyncio.create_task(way.call(*call))
+            await asyncio.sleep(1)
+            was_under_way = not under_way.done()
+            killed = signal_all(program, signal.SIGKILL)
+            ended = await asyncio.wait_for(under_way, 20)
+            told = "may have had its effects" in ended.said
+            check(f"{what}: killed in a call, which ends", was_under_way and killed and ended.is_error and told, ended)
+            again = await until_it_answers(way, call)
+            check(f"{what}: and comes back", not first.is_error and not again.is_error and says in again.said, again)
+        await asyncio.sleep(0.5)
+        check(f"{what}: nothing is left behind", not children(program), children(program))
 
 
 async def dies_and_hangs(folder):
@@ -137,9 +252,7 @@ async def dies_and_hangs(folder):
     async with mcp.Client(StdioServerParameters(command=GATE, args=common), mode="auto") as client:
         call = asyncio.create_task(client.call_tool("all__trigger-long-running-operation", slow))
         await asyncio.sleep(1)
-        for child in children("mcp-server-everything"):
-            if child not in children("mcp_gate"):
-                os.kill(child, signal.SIGKILL)
+        signal_all("mcp-server-everything", signal.SIGKILL)
         killed = await asyncio.wait_for(call, 20)
         check("everything: killed in a call, which ends", killed.is_error and "may have had its effects" in text(killed), killed)
         for _ in range(40):
@@ -198,6 +311,23 @@ async def real_servers(folder):
         check("git: a call", not status.is_error, status)
         denied = await client.call_tool("git_commit", {"repo_path": str(folder / "repo"), "message": "m"})
         check("git: a denied tool", denied.is_error and "not that" in text(denied), denied)
+    await stopped_and_killed(
+        folder, "filesystem", "mcp-server-filesystem", [f"{BIN}/mcp-server-filesystem", str(folder)],
+        ("read_text_file", {"path": f"{folder}/open"}), "seen", ("move_file", {"source": "a", "destination": "b"}),
+    )
+    await stopped_and_killed(
+        folder, "memory", "mcp-server-memory", [f"{BIN}/mcp-server-memory"],
+        ("read_graph", {}), "entities", ("delete_entities", {"entityNames": ["a"]}),
+    )
+    await stopped_and_killed(
+        folder, "git", "mcp_server_git", [sys.executable, "-m", "mcp_server_git"],
+        ("git_status", {"repo_path": str(folder / "repo")}), "branch",
+        ("git_commit", {"repo_path": str(folder / "repo"), "message": "m"}),
+    )
+    await stopped_and_killed(
+        folder, "everything", "mcp-server-everything", [f"{BIN}/mcp-server-everything", "stdio"],
+        ("get-sum", {"a": 1, "b": 2}), "3", ("get-env", {}),
+    )
 
 
 async def main():

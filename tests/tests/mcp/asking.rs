@@ -1,19 +1,25 @@
 //! Asking the person behind a client.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tool_runtime::mcp::McpServer;
-use tool_runtime::{Answer, BoxFuture, Code, Decision, Entry, Harness, MemoryLedger, NeverAsk, Policy, QuestionSet};
+use tool_runtime::{
+    Answer, Ask, BoxFuture, CallFacts, Checklist, Code, Decision, Entry, Harness, Hit, Ledger, Location, Lookup,
+    MemoryLedger, NeverAsk, Normalisation, Pointer, Policy, Query, QuestionId, QuestionSet, Registry, Reply, Signer,
+    SourceKind, source_fn, tool,
+};
 
 use crate::listing::modern;
 use crate::support::{RawClient, harness, text};
 
 fn asks() -> impl Policy {
-    |_: &tool_runtime::CallFacts<'_>| Decision::ask("somebody has to know")
+    |_: &CallFacts<'_>| Decision::ask("somebody has to know")
 }
 
-fn asking() -> (McpServer, std::sync::Arc<MemoryLedger>) {
-    let ledger = std::sync::Arc::new(MemoryLedger::default());
-    let harness = harness(asks()).ledger(std::sync::Arc::clone(&ledger));
+fn asking() -> (McpServer, Arc<MemoryLedger>) {
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness = harness(asks()).ledger(Arc::clone(&ledger));
     (McpServer::builder(harness).build().expect("a server"), ledger)
 }
 
@@ -179,4 +185,87 @@ async fn the_hosts_own_approver_is_asked_instead() {
     client.send(&call(1, json!({})).to_string()).await;
     assert_eq!(client.next().await["result"]["isError"], true);
     client.end().await;
+}
+
+/// Sends money.
+#[tool(host(inline, destructive))]
+fn pay(
+    /// The account that is paid.
+    iban: String,
+    /// How much.
+    amount: u32,
+) -> String {
+    format!("{amount} to {iban}")
+}
+
+/// A server of `pay`, where nobody knows the account, and where somebody has to agree to one of them.
+fn paying(ledger: &Arc<MemoryLedger>) -> McpServer {
+    let registry = Registry::builder().tool(PayTool::host()).build().expect("a registry");
+    let known = source_fn(SourceKind::Preset, |ask: Ask| {
+        let hit = || Hit::new(Location::whole(Pointer::Preset("usual".into()), "5"), "5", Normalisation::Exact);
+        std::future::ready(if ask.slot() == "/amount" { Lookup::Hit(hit()) } else { Lookup::NoResult })
+    });
+    let list = Checklist::builder().source(known).build(&registry).expect("a list");
+    let wary = |call: &CallFacts<'_>| match call.arguments().read::<String>("/iban") {
+        Some(iban) if iban == "DE1" => Decision::ask("nobody has paid DE1 before"),
+        _ => Decision::Allow,
+    };
+    let later = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        Box::pin(async move { vec![Answer::Later; set.questions.len()] })
+    };
+    let harness = Harness::new(registry, wary).checklist(list).approver(later).ledger(Arc::clone(ledger));
+    McpServer::builder(harness).build().expect("a server")
+}
+
+/// The questions that somebody elsewhere has to answer.
+async fn open_questions(ledger: &MemoryLedger) -> Vec<QuestionId> {
+    let history = ledger.history(Query::all()).await.expect("a history");
+    history.waiting().filter_map(|case| case.asked()?.question()).collect()
+}
+
+/// What was filled in raises a second question. A client that makes the same call again, which knows nothing of either,
+/// goes on with the call that waits, and makes no other: in this process, and in one that has read the ledger.
+#[tokio::test]
+async fn i09_after_a_second_question_the_same_call_goes_on_with_the_one_that_waits() {
+    for (of_newer, read_back) in [(false, false), (false, true), (true, false), (true, true)] {
+        let ledger = Arc::new(MemoryLedger::default());
+        let mut server = paying(&ledger);
+        let meta = if of_newer { modern() } else { json!({}) };
+        let call = |id: u32| {
+            let params = json!({"name": "pay", "arguments": {"iban": "DE9", "amount": 5}, "_meta": meta});
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+        };
+        let calls = async |server: &McpServer, id| {
+            let mut client = if of_newer { RawClient::connect(server) } else { RawClient::legacy(server).await };
+            client.send(&call(id)).await;
+            let answer = client.next().await;
+            client.end().await;
+            answer
+        };
+        let waits = |answer: &Value| text(answer).contains("the answer comes later");
+        let signer = Signer::new("ann", "desk");
+        let answer = calls(&server, 1).await;
+        assert!(waits(&answer), "{answer}");
+        let [first] = &open_questions(&ledger).await[..] else { panic!("one question") };
+        let fills = Reply::new(first.clone(), Answer::Yes, signer.clone()).fill("/iban", "\"DE1\"");
+        ledger.reply(fills).await.expect("an answer that is taken");
+        if read_back {
+            server = paying(&ledger);
+        }
+        let answer = calls(&server, 2).await;
+        assert!(waits(&answer), "{answer}");
+        let [second] = &open_questions(&ledger).await[..] else { panic!("one question") };
+        assert_ne!(first, second);
+        if read_back {
+            server = paying(&ledger);
+        }
+        let answer = calls(&server, 3).await;
+        assert!(waits(&answer), "{answer}");
+        assert_eq!(open_questions(&ledger).await, [second.clone()]);
+        ledger.reply(Reply::new(second.clone(), Answer::Yes, signer)).await.expect("an answer that is taken");
+        let answer = calls(&server, 4).await;
+        assert_eq!(text(&answer), "5 to DE1");
+        let history = ledger.history(Query::all()).await.expect("a history");
+        assert_eq!(history.cases().len(), 1);
+    }
 }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 use tokio_util::sync::CancellationToken;
 use tool_runtime::mcp::{McpClient, McpForm, McpFormAnswer, McpServer, ask_client};
-use tool_runtime::{AllowAll, CallContext, Harness, MemoryLedger, Registry, tool};
+use tool_runtime::{
+    AllowAll, BoxFuture, CallContext, CaseState, Code, Entry, FormEnd, Harness, Ledger, LedgerError, MemoryLedger,
+    Query, Registry, Stored, StoredKind, tool,
+};
 
 use crate::listing::modern;
 use crate::support::{RawClient, text};
@@ -50,6 +53,10 @@ async fn behind(limit: Duration) -> (McpServer, McpClient, Arc<AtomicUsize>) {
 }
 
 async fn in_front_of(far: McpServer, limit: Duration) -> (McpServer, McpClient) {
+    in_front_of_with(far, limit, &Arc::new(MemoryLedger::default())).await
+}
+
+async fn in_front_of_with(far: McpServer, limit: Duration, ledger: &Arc<MemoryLedger>) -> (McpServer, McpClient) {
     let connect = move || {
         let far = far.clone();
         async move {
@@ -69,7 +76,7 @@ async fn in_front_of(far: McpServer, limit: Duration) -> (McpServer, McpClient) 
     for tool in client.tools().await.expect("tools") {
         registry = registry.tool(tool.host_tool().expect("a tool"));
     }
-    let harness = Harness::new(registry.build().expect("a registry"), AllowAll).ledger(MemoryLedger::default());
+    let harness = Harness::new(registry.build().expect("a registry"), AllowAll).ledger(Arc::clone(ledger));
     (McpServer::builder(harness).build().expect("a server"), client)
 }
 
@@ -195,8 +202,7 @@ async fn a_form_that_nobody_comes_back_with_ends_the_call() {
     let mut client = RawClient::connect(&server);
     client.send(&call(1, json!({}))).await;
     let asked = client.next().await;
-    let ended =
-        |ledger: &MemoryLedger| ledger.entries().iter().any(|entry| matches!(entry, tool_runtime::Entry::End(_)));
+    let ended = |ledger: &MemoryLedger| ledger.entries().iter().any(|entry| matches!(entry, Entry::End(_)));
     tokio::time::timeout(crate::support::SOON, async {
         while !ended(&ledger) {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -211,4 +217,124 @@ async fn a_form_that_nobody_comes_back_with_ends_the_call() {
     assert!(answer.get("error").is_some() || answer["result"]["resultType"] == "input_required", "{answer}");
     client.end().await;
     assert!(runs.load(Ordering::Relaxed) >= 1);
+}
+
+/// Signs somebody in.
+#[tool(host(concurrency_safe))]
+async fn sign_in() -> Result<String, String> {
+    let schema = r#"{"type":"object","properties":{"user":{"type":"string"},"passwordAgain":{"type":"string"}}}"#;
+    let form = McpForm::new("Who are you?", schema).map_err(|error| error.to_string())?;
+    Ok(match ask_client(form).await {
+        McpFormAnswer::Filled(fields) => format!("{} bytes", fields.len()),
+        other => format!("{other:?}"),
+    })
+}
+
+/// What a form asked and what came of it is an entry of its own, of the call in which it was asked, without secrets.
+#[tokio::test]
+async fn i10_what_a_form_asked_and_got_is_in_the_ledger() {
+    let served = |ledger: &Arc<MemoryLedger>| {
+        let registry = Registry::builder().tool(SignInTool::host()).build().expect("a registry");
+        let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(ledger));
+        McpServer::builder(harness).build().expect("a server")
+    };
+    let filled = json!({"user": "Ann", "passwordAgain": "hunter2"});
+    for (far, answer, end) in [
+        (false, json!({"action": "accept", "content": filled}), FormEnd::FilledIn),
+        (false, json!({"action": "decline"}), FormEnd::TurnedDown),
+        (true, json!({"action": "accept", "content": filled}), FormEnd::FilledIn),
+        (true, json!({"action": "cancel"}), FormEnd::LeftOpen),
+    ] {
+        for of_newer in [false, true] {
+            let ledger = Arc::new(MemoryLedger::default());
+            let (server, client) = match far {
+                false => (served(&ledger), None),
+                true => {
+                    let far = served(&Arc::new(MemoryLedger::default()));
+                    let (server, client) = in_front_of_with(far, Duration::from_secs(60), &ledger).await;
+                    (server, Some(client))
+                }
+            };
+            let mut peer = match of_newer {
+                true => RawClient::connect(&server),
+                false => older(&server, json!({"elicitation": {}})).await,
+            };
+            let meta = if of_newer { modern() } else { json!({}) };
+            let call = |id: u32, more: Value| {
+                let mut params = json!({"name": "sign_in", "arguments": {}, "_meta": meta});
+                more.as_object().into_iter().flatten().for_each(|(key, value)| params[key] = value.clone());
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+            };
+            peer.send(&call(1, json!({}))).await;
+            let asked = peer.next().await;
+            let forms = || ledger.entries().into_iter().filter(|entry| matches!(entry, Entry::Form(_)));
+            assert_eq!(forms().count(), 0);
+            match of_newer {
+                true => {
+                    let responses = json!({"form": answer});
+                    let state = &asked["result"]["requestState"];
+                    peer.send(&call(2, json!({"requestState": state, "inputResponses": responses}))).await;
+                }
+                false => {
+                    peer.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}).to_string()).await;
+                }
+            }
+            let got = peer.next().await;
+            assert!(got["result"].is_object(), "{got}");
+            peer.end().await;
+            let recorded: Vec<_> = forms().collect();
+            let [Entry::Form(form)] = &recorded[..] else { panic!("{recorded:?}") };
+            assert_eq!((form.end(), form.server()), (end, far.then_some("far")));
+            assert!(form.asks().contains("Who are you?"), "{}", form.asks());
+            let written = Entry::Form(Arc::clone(form)).to_text().expect("JSON");
+            let read = Stored::read(written.as_str()).expect("an entry");
+            assert_eq!((read.kind(), read.form(), read.tool()), (StoredKind::Form, Some(end), "sign_in"));
+            match end {
+                FormEnd::FilledIn => {
+                    let mut filled = read.filled();
+                    filled.sort_unstable();
+                    assert_eq!(filled, [("passwordAgain", "\"[redacted]\""), ("user", "\"Ann\"")]);
+                }
+                _ => assert!(read.filled().is_empty()),
+            }
+            // No secret anywhere, and the call is the one that ran on a verdict and has an end.
+            let history = ledger.history(Query::all()).await.expect("a history");
+            let [case] = history.cases() else { panic!("one call") };
+            assert_eq!(case.id(), form.case());
+            assert!(matches!(case.state(), CaseState::Ended(Code::Ok)), "{:?}", case.state());
+            assert!(case.entries().iter().all(|entry| !entry.text().contains("hunter2")));
+            if let Some(client) = client {
+                client.close().await;
+            }
+        }
+    }
+}
+
+/// Keeps verdicts and ends, and no forms.
+struct NoForms;
+
+impl Ledger for NoForms {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        let kept = if matches!(entry, Entry::Form(_)) { Err(LedgerError::new("full")) } else { Ok(()) };
+        Box::pin(std::future::ready(kept))
+    }
+}
+
+/// Nobody gets what isn't recorded, unless the host wants it so.
+#[tokio::test]
+async fn i10_a_form_that_cant_be_recorded_gives_nothing() {
+    for unrecorded in [false, true] {
+        let registry = Registry::builder().tool(SignInTool::host()).build().expect("a registry");
+        let harness = Harness::new(registry, AllowAll).ledger(NoForms);
+        let harness = if unrecorded { harness.run_unrecorded() } else { harness };
+        let server = McpServer::builder(harness).build().expect("a server");
+        let mut client = older(&server, json!({"elicitation": {}})).await;
+        client.call(1, "sign_in", "{}").await;
+        let asked = client.next().await;
+        let filled = json!({"action": "accept", "content": {"user": "Ann"}});
+        client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": filled}).to_string()).await;
+        let said = if unrecorded { "14 bytes" } else { "Closed" };
+        assert_eq!(text(&client.next().await), said);
+        client.end().await;
+    }
 }

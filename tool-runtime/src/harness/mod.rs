@@ -289,6 +289,12 @@ impl Harness {
         &*self.0.ledger
     }
 
+    /// Calls run although the ledger could not keep their verdicts.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn runs_unrecorded(&self) -> bool {
+        self.0.runs_unrecorded
+    }
+
     /// Identifies what a call would run, as questions about it do. `None`: it would not be accepted.
     #[cfg(feature = "mcp")]
     pub(crate) fn what_would_run(&self, call: &ToolCall) -> Option<crate::schema::Digest> {

@@ -132,7 +132,7 @@ impl Desk {
                 self.asked.remove(&case);
                 self.waiting.remove(&case);
             }
-            StoredKind::LateEnd | StoredKind::Declaration => {}
+            StoredKind::LateEnd | StoredKind::Form | StoredKind::Declaration => {}
         }
     }
 

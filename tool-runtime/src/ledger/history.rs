@@ -240,9 +240,8 @@ impl CaseHistory {
         let mut end = None;
         for entry in &self.entries {
             state = match (entry.kind(), state) {
-                (_, CaseState::Ended(_)) | (StoredKind::LateEnd | StoredKind::Asked | StoredKind::Declaration, _) => {
-                    state
-                }
+                (_, CaseState::Ended(_)) => state,
+                (StoredKind::LateEnd | StoredKind::Asked | StoredKind::Form | StoredKind::Declaration, _) => state,
                 (StoredKind::Answered, CaseState::Waiting) if entry.answer() != Some(Answer::Later) => {
                     CaseState::Answered
                 }

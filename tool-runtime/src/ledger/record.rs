@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::LedgerError;
 use super::asked::{AnsweredRecord, AskedRecord};
 use super::declaration::DeclarationRecord;
+use super::form::FormRecord;
 use super::limits::LimitUse;
 use super::repair::Repaired;
 use super::ruled::RulingRecord;
@@ -32,6 +33,8 @@ pub enum Entry {
     LateEnd(Arc<LateEnd>),
     /// What can be said of a call whose host stopped before its end.
     Repaired(Arc<Repaired>),
+    /// A running call had a person fill in a form.
+    Form(Arc<FormRecord>),
     /// A tool's declaration went into quarantine, or came out of it. About no call.
     Declaration(Arc<DeclarationRecord>),
 }
@@ -46,6 +49,7 @@ impl Entry {
             Entry::End(record) => record.case(),
             Entry::LateEnd(late) => late.case(),
             Entry::Repaired(repaired) => repaired.case(),
+            Entry::Form(form) => form.case(),
             Entry::Declaration(declaration) => declaration.case(),
         }
     }
@@ -75,6 +79,7 @@ impl Serialize for Entry {
             Entry::End(record) => record.serialize(serializer),
             Entry::LateEnd(late) => late.serialize(serializer),
             Entry::Repaired(repaired) => repaired.serialize(serializer),
+            Entry::Form(form) => form.serialize(serializer),
             Entry::Declaration(declaration) => declaration.serialize(serializer),
         }
     }

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use super::binding::Binding;
 use super::declaration::Standing;
+use super::form::FormEnd;
 use super::limits::LimitUse;
 use super::record::from_micros;
 use super::ruled::RulingRecord;
@@ -47,6 +48,8 @@ pub enum StoredKind {
     LateEnd,
     /// What was found out after the host had stopped.
     Repaired,
+    /// A running call had a person fill in a form.
+    Form,
     /// A tool's declaration went into quarantine, or came out of it. About no call.
     Declaration,
 }
@@ -110,6 +113,7 @@ impl Stored {
             Some("end") => StoredKind::End,
             Some("late_end") => StoredKind::LateEnd,
             Some("repaired") => StoredKind::Repaired,
+            Some("form") => StoredKind::Form,
             Some("declaration") => StoredKind::Declaration,
             _ => return Err(StoredError("it is of no known kind")),
         };
@@ -287,7 +291,13 @@ impl Stored {
         self.word("answer")?.parse().ok()
     }
 
-    /// Of an answer: what was given for the blanks of the question, as JSON texts by slot, secrets redacted.
+    /// Of a form: what became of it.
+    pub fn form(&self) -> Option<FormEnd> {
+        FormEnd::read(self.word("form")?)
+    }
+
+    /// Of an answer or a form: what was given for the blanks of the question, as JSON texts by slot, or for the fields of
+    /// the form, by their names, secrets redacted.
     pub fn filled(&self) -> Vec<(&str, &str)> {
         let filled = self.0.json.get("filled").and_then(Json::as_object).unwrap_or_default();
         filled.iter().filter_map(|(slot, text)| Some((slot.as_str(), text.as_str()?))).collect()

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetExtensions, JsonRpcMessage};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode, GetExtensions,
+    JsonRpcMessage, RequestId, RequestMetaObject,
+};
 
 use crate::call::RawArguments;
 use crate::schema::text;
@@ -11,12 +14,8 @@ use crate::wire::{Fail, Value};
 /// A message that a server received.
 #[derive(Debug)]
 pub(super) enum Received {
-    /// `rmcp` can read it.
-    Message {
-        message: Box<ClientJsonRpcMessage>,
-        /// Of a request: its id as it stands.
-        id: Option<String>,
-    },
+    /// It can be read.
+    Message(Box<ClientJsonRpcMessage>),
     /// It has to be answered with an error.
     Refused(Refusal),
     /// Nobody waits for an answer: a notification or a response that can't be read.
@@ -56,19 +55,27 @@ const READ: [&str; 4] = ["server/discover", "subscriptions/listen", "tools/call"
 /// A message cut up, before anybody reads what is in it.
 #[derive(Debug, Clone)]
 pub(super) struct Envelope<'a> {
-    /// For `rmcp`: without the arguments, unless they are to stay.
-    text: Cow<'a, str>,
+    text: &'a str,
     /// Of a request.
     id: Option<&'a str>,
-    method: Option<String>,
+    method: Option<Cow<'a, str>>,
     /// Of a call.
-    arguments: Option<RawArguments>,
+    call: Option<Call<'a>>,
+}
+
+/// What is in a call.
+#[derive(Debug, Clone, Copy)]
+struct Call<'a> {
+    name: Value<'a>,
+    arguments: Option<Value<'a>>,
+    meta: Option<Value<'a>>,
+    /// The message has no members but those that most calls have.
+    is_plain: bool,
 }
 
 impl<'a> Envelope<'a> {
-    /// Cuts a message up. With `keep`, arguments that `rmcp` can read stay in what it gets, for whoever compares them
-    /// with headers.
-    pub(super) fn open(bytes: &'a [u8], keep: bool) -> Result<Self, Refusal> {
+    /// Cuts a message up.
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Refusal> {
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -86,61 +93,56 @@ impl<'a> Envelope<'a> {
         if !value.is_object() {
             return Err(Refusal::new(None, ErrorCode::INVALID_REQUEST, "a message has to be an object"));
         }
-        Self::of_object(text, value, keep)
+        Self::of_object(text, value)
     }
 
-    fn of_object(text: &'a str, value: Value<'a>, keep: bool) -> Result<Self, Refusal> {
+    fn of_object(text: &'a str, value: Value<'a>) -> Result<Self, Refusal> {
         let twice = |_| Refusal::new(found_id(text.as_bytes()), ErrorCode::INVALID_REQUEST, "a member is given twice");
-        let mut has_id = false;
-        for (key, _) in value.entries() {
-            has_id |= key.name() == "id";
-        }
-        let [id, method, params] = value.members(["id", "method", "params"]).map_err(twice)?;
+        let [id, method, params, version] = value.members(["id", "method", "params", "jsonrpc"]).map_err(twice)?;
         let Some(method) = method else {
             // A response, if anything.
-            return Ok(Envelope { text: text.into(), id: None, method: None, arguments: None });
+            return Ok(Envelope { text, id: None, method: None, call: None });
         };
         let id = match id {
             Some(id) if is_id(id) => Some(id.raw()),
-            None if !has_id => None,
+            None if value.entries().all(|(key, _)| key.name() != "id") => None,
             _ => {
                 let what = "`id` has to be text or an integer of 64 bits";
                 return Err(Refusal::new(None, ErrorCode::INVALID_REQUEST, what));
             }
         };
         let refuse = |code, message: &str| Err(Refusal::new(id, code, message));
-        let Some(method) = method.text() else {
-            return refuse(ErrorCode::INVALID_REQUEST, "`method` has to be text");
+        let method = match method.escaped() {
+            Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
+            Some(_) => Cow::Owned(method.text().unwrap_or_default()),
+            None => return refuse(ErrorCode::INVALID_REQUEST, "`method` has to be text"),
         };
         if method != "tools/call" || id.is_none() {
-            return Ok(Envelope { text: text.into(), id, method: Some(method), arguments: None });
+            return Ok(Envelope { text, id, method: Some(method), call: None });
         }
         let Some(params) = params.filter(|params| params.is_object()) else {
             return refuse(ErrorCode::INVALID_PARAMS, "`params` has to be an object with the `name` of a tool");
         };
-        let Ok([name, arguments]) = params.members(["name", "arguments"]) else {
-            return refuse(ErrorCode::INVALID_PARAMS, "`name` or `arguments` is given twice");
+        let Ok([name, arguments, meta]) = params.members(["name", "arguments", "_meta"]) else {
+            return refuse(ErrorCode::INVALID_PARAMS, "`name`, `arguments` or `_meta` is given twice");
         };
-        if name.and_then(Value::text).is_none() {
+        let Some(name) = name.filter(|name| name.escaped().is_some()) else {
             return refuse(ErrorCode::INVALID_PARAMS, "`name` has to be the name of a tool");
-        }
-        let Some(arguments) = arguments else {
-            let arguments = Some(RawArguments::absent());
-            return Ok(Envelope { text: text.into(), id, method: Some(method), arguments });
         };
-        let stays = keep && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments.raw()).is_ok();
-        let text = match stays {
-            true => text.into(),
-            false => without(text, arguments.raw()).into(),
-        };
-        // The value itself: text that looks like an object is text here, and refused as such.
-        let arguments = Some(RawArguments::from(arguments.raw()));
-        Ok(Envelope { text, id, method: Some(method), arguments })
+        let known = [Some(name), arguments, meta].iter().flatten().count();
+        let is_plain = version.is_some_and(|version| version.is("2.0"))
+            && value.entries().count() == 4
+            && params.entries().count() == known;
+        let call = Some(Call { name, arguments, meta, is_plain });
+        Ok(Envelope { text, id, method: Some(method), call })
     }
 
-    /// Has `rmcp` read it.
-    pub(super) fn read(self) -> Received {
-        let message = match serde_json::from_str::<ClientJsonRpcMessage>(&self.text) {
+    /// Has `rmcp` read it, unless it is a call like most: reading those once is enough.
+    pub(super) fn read(&self) -> Received {
+        if let Some(message) = self.plain_call() {
+            return Received::Message(Box::new(message));
+        }
+        let message = match serde_json::from_str::<ClientJsonRpcMessage>(&self.for_rmcp(false)) {
             Ok(message) => message,
             Err(error) => return self.unread(&error.to_string()),
         };
@@ -149,28 +151,48 @@ impl<'a> Envelope<'a> {
                 if matches!(request.request, ClientRequest::CustomRequest(_)) && self.is_known() {
                     return self.unread("its parameters aren't what the method takes");
                 }
-                if let Some(arguments) = self.arguments {
+                if let Some(arguments) = self.arguments() {
                     request.request.extensions_mut().insert(arguments);
                 }
-                let message = Box::new(JsonRpcMessage::Request(request));
-                Received::Message { message, id: self.id.map(str::to_owned) }
+                Received::Message(Box::new(JsonRpcMessage::Request(request)))
             }
             // A request whose parameters can't be read must not pass as something that nobody answers.
             _ if self.id.is_some() => self.unread("its parameters aren't what the method takes"),
-            message => Received::Message { message: Box::new(message), id: None },
+            message => Received::Message(Box::new(message)),
         }
     }
 
-    /// What `rmcp` is to read, and the arguments for whoever is to have them.
-    pub(super) fn into_parts(self) -> (String, Option<RawArguments>) {
-        (self.text.into_owned(), self.arguments)
+    /// A call with a name, arguments and metadata, and nothing else.
+    fn plain_call(&self) -> Option<ClientJsonRpcMessage> {
+        let call = self.call.filter(|call| call.is_plain)?;
+        let id = request_id(self.id?)?;
+        let mut request = CallToolRequest::new(CallToolRequestParams::new(string(call.name)?));
+        if let Some(meta) = call.meta {
+            request.extensions.insert(serde_json::from_str::<RequestMetaObject>(meta.raw()).ok()?);
+        }
+        request.extensions.insert(self.arguments()?);
+        Some(JsonRpcMessage::request(ClientRequest::CallToolRequest(request), id))
+    }
+
+    /// Of a call: its arguments as they were sent. Text that looks like an object is text here, and refused as such.
+    pub(super) fn arguments(&self) -> Option<RawArguments> {
+        let arguments = self.call?.arguments;
+        Some(arguments.map_or_else(RawArguments::absent, |arguments| RawArguments::from(arguments.raw())))
+    }
+
+    /// What `rmcp` is to read: without the arguments. With `keep`, those that `rmcp` can read stay, for whoever compares
+    /// them with headers.
+    pub(super) fn for_rmcp(&self, keep: bool) -> Cow<'a, str> {
+        let Some(arguments) = self.call.and_then(|call| call.arguments) else { return self.text.into() };
+        let readable = || serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments.raw()).is_ok();
+        if keep && readable() { self.text.into() } else { without(self.text, arguments.raw()).into() }
     }
 
     fn is_known(&self) -> bool {
         self.method.as_deref().is_some_and(|method| READ.contains(&method))
     }
 
-    fn unread(self, why: &str) -> Received {
+    fn unread(&self, why: &str) -> Received {
         match self.id {
             Some(id) => {
                 let code = if self.is_known() { ErrorCode::INVALID_PARAMS } else { ErrorCode::INVALID_REQUEST };
@@ -192,9 +214,25 @@ fn without(text: &str, part: &str) -> String {
     out
 }
 
-/// Ids that can be sent back: text, and integers that `rmcp` keeps.
+/// The characters of a string, if all of them are some.
+fn string(value: Value<'_>) -> Option<String> {
+    match value.escaped()? {
+        plain if !plain.contains('\\') => Some(plain.to_owned()),
+        _ => serde_json::from_str(value.raw()).ok(),
+    }
+}
+
+/// An id as `rmcp` keeps it: text, or an integer of 64 bits.
+fn request_id(raw: &str) -> Option<RequestId> {
+    match raw.parse() {
+        Ok(number) => Some(RequestId::Number(number)),
+        Err(_) => string(Value::beginning(raw)).map(|text| RequestId::String(text.into())),
+    }
+}
+
+/// Ids that can be sent back.
 fn is_id(id: Value<'_>) -> bool {
-    id.escaped().is_some_and(|_| serde_json::from_str::<String>(id.raw()).is_ok()) || id.raw().parse::<i64>().is_ok()
+    id.raw().parse::<i64>().is_ok() || string(id).is_some()
 }
 
 /// The id of what is no JSON, if it stands before the place where it stops being JSON.
@@ -216,15 +254,15 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> Refusal {
-        match Envelope::open(text.as_bytes(), false).map(Envelope::read) {
+        match Envelope::open(text.as_bytes()).map(|envelope| envelope.read()) {
             Err(refusal) | Ok(Received::Refused(refusal)) => refusal,
             Ok(other) => panic!("{text}: {other:?}"),
         }
     }
 
     fn arguments(text: &str) -> String {
-        match Envelope::open(text.as_bytes(), false).map(Envelope::read) {
-            Ok(Received::Message { message, .. }) => match *message {
+        match Envelope::open(text.as_bytes()).map(|envelope| envelope.read()) {
+            Ok(Received::Message(message)) => match *message {
                 JsonRpcMessage::Request(request) => match request.request.extensions().get::<RawArguments>() {
                     Some(arguments) => arguments.to_string_lossy().into_owned(),
                     None => panic!("{text}: no arguments"),
@@ -291,7 +329,7 @@ mod tests {
     #[test]
     fn what_nobody_waits_for_is_ignored() {
         for text in [r#"{"jsonrpc":"2.0","result":7}"#, r#"{"jsonrpc":"2.0"}"#, "{}"] {
-            let received = Envelope::open(text.as_bytes(), false).map(Envelope::read);
+            let received = Envelope::open(text.as_bytes()).map(|envelope| envelope.read());
             assert!(matches!(received, Ok(Received::Ignored(_))), "{text}: {received:?}");
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 
-use super::server::ASKING;
+use super::server::{ASKING, AskedBy};
 
 /// A form that a tool has the person behind an MCP client fill in: see [`ask_client`].
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ pub async fn ask_client(form: McpForm) -> McpFormAnswer {
     let Ok(asking) = ASKING.try_with(std::sync::Arc::clone) else { return McpFormAnswer::Closed };
     let McpForm { key, message, schema } = form;
     let form = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema };
-    let ElicitResult { action, content, .. } = asking.fill_in(&key, form).await;
+    let ElicitResult { action, content, .. } = asking.fill_in(&key, form, AskedBy::default()).await;
     match action {
         ElicitationAction::Accept => McpFormAnswer::Filled(content.unwrap_or_default().to_string()),
         ElicitationAction::Decline => McpFormAnswer::Declined,

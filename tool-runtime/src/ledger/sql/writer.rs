@@ -260,7 +260,7 @@ impl Op<'_> {
         !self.erases
             && match self.entry {
                 Entry::Verdict(verdict) => verdict.kind() != VerdictKind::Blocked(Code::ApprovalPending),
-                Entry::Answered(_) | Entry::LateEnd(_) | Entry::Declaration(_) => true,
+                Entry::Answered(_) | Entry::LateEnd(_) | Entry::Form(_) | Entry::Declaration(_) => true,
                 // Only its update is nearly always all. What follows, if it isn't, stands on its own.
                 Entry::End(_) | Entry::Repaired(_) => true,
                 Entry::Asked(_) => false,
@@ -363,6 +363,7 @@ impl Op<'_> {
                 Ok(())
             }
             Entry::LateEnd(late) => self.write_entry(connection, shared, "late_end", late.conversation(), None).await,
+            Entry::Form(form) => self.write_entry(connection, shared, "form", form.conversation(), None).await,
             Entry::Declaration(_) => self.write_entry(connection, shared, "declaration", None, None).await,
         }
     }

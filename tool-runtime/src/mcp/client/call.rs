@@ -54,8 +54,9 @@ impl Target {
             }
         }
         session.use_it();
-        let under_way =
-            asking.zip(session.asked()).map(|(asking, asked)| asked.begin(asking, &self.link.name, &self.tool));
+        let under_way = asking
+            .zip(session.asked())
+            .map(|(asking, asked)| asked.begin(asking, &self.link.name, &self.tool, cx.call_id()));
         let first = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
         let mut params = first.clone();
         for _ in 0..MOST_ROUNDS {

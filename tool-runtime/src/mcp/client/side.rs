@@ -12,7 +12,8 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::watch;
 
-use crate::mcp::server::Asking;
+use crate::call::CallId;
+use crate::mcp::server::{AskedBy, Asking};
 use crate::schema::text;
 use crate::tool::CallContext;
 
@@ -73,6 +74,7 @@ pub(super) struct OneAsked {
     /// Who asks, and in which call.
     pub(super) server: String,
     pub(super) tool: String,
+    call_id: CallId,
     /// How many forms are being filled in.
     filling: AtomicUsize,
 }
@@ -90,8 +92,9 @@ impl Asked {
     }
 
     /// A call begins, and ends when what it gives is dropped.
-    pub(super) fn begin(&self, asking: Arc<Asking>, server: &str, tool: &str) -> UnderWay {
-        let one = OneAsked { asking, server: server.to_owned(), tool: tool.to_owned(), filling: AtomicUsize::new(0) };
+    pub(super) fn begin(&self, asking: Arc<Asking>, server: &str, tool: &str, call_id: &CallId) -> UnderWay {
+        let (server, tool, call_id) = (server.to_owned(), tool.to_owned(), call_id.clone());
+        let one = OneAsked { asking, server, tool, call_id, filling: AtomicUsize::new(0) };
         let one = Arc::new(one);
         self.lock().push(Arc::clone(&one));
         UnderWay { asked: self.clone(), one }
@@ -123,9 +126,10 @@ impl OneAsked {
         };
         let (server, tool) = (text::shown(&self.server, 80), text::shown(&self.tool, 80));
         let message = format!("The server `{server}` asks, in a call of `{tool}`:\n{}", text::visible(&message, 4_000));
+        let by = AskedBy { server: Some(&self.server), call_id: Some(&self.call_id) };
         self.filling.fetch_add(1, Ordering::Relaxed);
         let form = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
-        let filled = self.asking.fill_in(key, form).await;
+        let filled = self.asking.fill_in(key, form, by).await;
         self.filling.fetch_sub(1, Ordering::Relaxed);
         filled
     }

@@ -3,22 +3,27 @@
 //! A client of before 2026-07-28 is sent an `elicitation/create` while its call waits. A newer one can't be sent
 //! anything: its call ends in `input_required`, and comes again with the answer: see [`super::waiting`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputResponses,
-    PrimitiveSchemaDefinition, StringSchema,
+    BooleanSchema, ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputResponses, PrimitiveSchemaDefinition, StringSchema,
 };
 use rmcp::service::{Peer, RequestContext, ServiceError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
+use super::Served;
+use super::forms::{AskedBy, Filling};
 use crate::BoxFuture;
 use crate::call::CallId;
 use crate::gate::{Answer, Approver, Blank, Question, QuestionSet, Signer};
+use crate::ledger::Verdict;
 use crate::schema::text;
 
 tokio::task_local! {
@@ -71,7 +76,17 @@ enum Way {
     /// By a request of ours, while its call waits.
     Elicitation(Peer<RoleServer>),
     /// By ending its call. A form of a body's own goes to whoever runs the call.
-    InputRequired(mpsc::UnboundedSender<Wanted>),
+    InputRequired,
+}
+
+/// What whoever runs a call has to ask its client. Most calls want nothing, and cost nothing for it.
+#[derive(Default)]
+struct Wants {
+    forms: VecDeque<Wanted>,
+    /// Who waits for the next one.
+    waker: Option<Waker>,
+    /// Nobody asks any more.
+    closed: bool,
 }
 
 /// Hears which question of a call is answered later, on its way to whoever is asked.
@@ -109,6 +124,7 @@ pub(super) struct Later {
 /// The asking of one call.
 pub(in crate::mcp) struct Asking {
     call_id: CallId,
+    pub(super) served: Arc<Served>,
     way: Way,
     limit: Duration,
     later: Mutex<Option<Later>>,
@@ -117,29 +133,91 @@ pub(in crate::mcp) struct Asking {
     /// The client has to be asked by the end of its call.
     has_to_end: AtomicBool,
     waits: AtomicBool,
+    wants: Mutex<Wants>,
+    /// On what the call runs, and those that it makes.
+    verdicts: Mutex<Vec<Arc<Verdict>>>,
+}
+
+/// How many verdicts are kept, of a call and those that it makes: those of the newest.
+const VERDICTS: usize = 64;
+
+/// Can the client have a person fill in forms?
+fn takes_forms(context: &RequestContext<RoleServer>) -> bool {
+    // Neither form nor URL: the revision that knew only forms.
+    let takes = |offered: &ClientCapabilities| {
+        offered.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    };
+    match context.meta.client_capabilities() {
+        Some(offered) => takes(&offered),
+        // Where requests have to say it, one that doesn't isn't let through to here.
+        None => context.peer.peer_info().is_some_and(|info| takes(&info.capabilities)),
+    }
 }
 
 impl Asking {
     pub(super) fn new(
+        served: Arc<Served>,
         call_id: CallId,
         context: &RequestContext<RoleServer>,
         is_modern: bool,
         limit: Duration,
         given: InputResponses,
-    ) -> (Self, mpsc::UnboundedReceiver<Wanted>) {
-        let capabilities = context.client_capabilities();
-        let elicitation = capabilities.as_ref().and_then(|capabilities| capabilities.elicitation.as_ref());
-        // Neither form nor URL: the revision that knew only forms.
-        let takes_forms = elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
-        let (wants, wanted) = mpsc::unbounded_channel();
-        let way = match (takes_forms, is_modern) {
+    ) -> Self {
+        let way = match (takes_forms(context), is_modern) {
             (false, _) => Way::None,
-            (true, true) => Way::InputRequired(wants),
+            (true, true) => Way::InputRequired,
             (true, false) => Way::Elicitation(context.peer.clone()),
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
-        let (later, given) = (Mutex::new(None), Mutex::new(given));
-        (Asking { call_id, way, limit, later, given, has_to_end, waits }, wanted)
+        let (later, given, wants, verdicts) = (Mutex::new(None), Mutex::new(given), Mutex::default(), Mutex::default());
+        Asking { call_id, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
+    }
+
+    /// It was decided that a call of this client's may run.
+    pub(super) fn decided(&self, verdict: &Arc<Verdict>) {
+        if !self.can_fill() {
+            return;
+        }
+        let mut verdicts = self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        if verdicts.len() >= VERDICTS {
+            verdicts.remove(0);
+        }
+        verdicts.push(Arc::clone(verdict));
+    }
+
+    /// On what a call runs: the client's own, or one that it makes.
+    fn verdict(&self, call_id: &CallId) -> Option<Arc<Verdict>> {
+        let verdicts = self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        verdicts.iter().rev().find(|verdict| verdict.call_id() == call_id).cloned()
+    }
+
+    fn wants(&self) -> MutexGuard<'_, Wants> {
+        self.wants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next form that a body wants filled in.
+    pub(super) async fn wanted(&self) -> Wanted {
+        poll_fn(|task| {
+            let mut wants = self.wants();
+            if let Some(wanted) = wants.forms.pop_front() {
+                return Poll::Ready(wanted);
+            }
+            match &mut wants.waker {
+                Some(waker) => waker.clone_from(task.waker()),
+                none => *none = Some(task.waker().clone()),
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Nobody asks for the call any more.
+    pub(super) fn close(&self) {
+        let mut wants = self.wants();
+        wants.closed = true;
+        let forms = std::mem::take(&mut wants.forms);
+        drop(wants);
+        drop(forms);
     }
 
     /// The person behind the client can fill in forms.
@@ -147,8 +225,18 @@ impl Asking {
         !matches!(self.way, Way::None)
     }
 
-    /// Has the person fill in a form. Whoever can't be asked has closed it.
-    pub(in crate::mcp) async fn fill_in(&self, key: &str, form: ElicitRequestParams) -> ElicitResult {
+    /// Has the person fill in a form, and records it. Whoever can't be asked has closed it.
+    pub(in crate::mcp) async fn fill_in(&self, key: &str, form: ElicitRequestParams, by: AskedBy<'_>) -> ElicitResult {
+        if !self.can_fill() {
+            return ElicitResult::new(ElicitationAction::Cancel);
+        }
+        let verdict = self.verdict(by.call_id.unwrap_or(&self.call_id));
+        let filling = Filling::new(&self.served, verdict, &form, by.server);
+        let filled = self.fill(key, form).await;
+        filling.ended(filled).await
+    }
+
+    async fn fill(&self, key: &str, form: ElicitRequestParams) -> ElicitResult {
         let closed = || ElicitResult::new(ElicitationAction::Cancel);
         match &self.way {
             Way::None => closed(),
@@ -161,16 +249,24 @@ impl Asking {
                     closed()
                 })
             }
-            Way::InputRequired(wants) => {
+            Way::InputRequired => {
                 let given = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
                 if let Some(given) = given.and_then(|given| serde_json::from_value(given).ok()) {
                     return given;
                 }
                 let (reply, filled) = oneshot::channel();
-                match wants.send(Wanted { key: key.to_owned(), form, reply }) {
-                    Ok(()) => filled.await.unwrap_or_else(|_| closed()),
-                    Err(_) => closed(),
+                let waker = {
+                    let mut wants = self.wants();
+                    if wants.closed {
+                        return closed();
+                    }
+                    wants.forms.push_back(Wanted { key: key.to_owned(), form, reply });
+                    wants.waker.take()
+                };
+                if let Some(waker) = waker {
+                    waker.wake();
                 }
+                filled.await.unwrap_or_else(|_| closed())
             }
         }
     }
@@ -231,7 +327,7 @@ impl Asking {
                 }
             }
             // What is asked for is given to a call that is there: one that waits takes no more than a yes or a no.
-            Way::InputRequired(_)
+            Way::InputRequired
                 if set
                     .questions
                     .iter()
@@ -239,7 +335,7 @@ impl Asking {
             {
                 vec![Answer::Unavailable; count]
             }
-            Way::InputRequired(_) => {
+            Way::InputRequired => {
                 self.has_to_end.store(true, Ordering::Relaxed);
                 vec![Answer::Later; count]
             }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use tokio_util::sync::CancellationToken;
 
+use super::McpServer;
 use super::asking::Asking;
 use super::waiting::Parked;
-use super::{McpServer, Served};
 use crate::call::{Code, ToolCall};
 use crate::gate::{Answer, Signer};
 use crate::harness::Harness;
@@ -32,14 +32,13 @@ impl McpServer {
     /// Runs a call, or goes on with the one that waits and is the same.
     pub(super) async fn go(
         &self,
-        served: Arc<Served>,
         call: ToolCall,
         parked: Option<Arc<Parked>>,
         asking: Arc<Asking>,
         token: CancellationToken,
     ) -> Result<Went, ErrorData> {
         let asking = &*asking;
-        let harness = &served.harness;
+        let harness = &asking.served.harness;
         if let Some(parked) = parked
             && let Some(went) = self.go_on(harness, parked, asking, &token, true).await?
         {
@@ -47,14 +46,15 @@ impl McpServer {
         }
         let settled = harness.run_settled([call], Some(token.clone())).await;
         let settled = settled.into_iter().next().ok_or_else(|| ErrorData::internal_error("the call was lost", None))?;
-        let Some(parked) = self.parked(&settled, asking) else { return Ok(Went::Settled(settled)) };
+        let Some(parked) = self.parked(&settled, asking, None) else { return Ok(Went::Settled(settled)) };
         Ok(self.go_on(harness, parked, asking, &token, false).await?.unwrap_or(Went::Settled(settled)))
     }
 
-    /// The call waits now.
-    fn parked(&self, settled: &Settled, asking: &Asking) -> Option<Arc<Parked>> {
+    /// The call waits now; `before`, if it has waited until now for another answer.
+    fn parked(&self, settled: &Settled, asking: &Asking, before: Option<&Parked>) -> Option<Arc<Parked>> {
         let later = asking.take_later().filter(|_| settled.record().code() == Code::ApprovalPending)?;
-        Some(self.0.waiting.keep(Parked::new(settled.record().case(), later)))
+        let parked = Parked::new(settled.record().case(), later, before);
+        Some(self.0.waiting.keep(parked))
     }
 
     /// Goes on with a call that waits. `None`: it waits no more, and is nobody's to go on with. `asks`: if nobody has
@@ -74,7 +74,7 @@ impl McpServer {
                 Ok(settled) => {
                     self.0.waiting.remove(parked.case);
                     // Somebody else may have to be heard now.
-                    match self.parked(&settled, asking) {
+                    match self.parked(&settled, asking, Some(&parked)) {
                         Some(next) => parked = next,
                         None => return Ok(Some(Went::Settled(settled))),
                     }

@@ -73,8 +73,8 @@ impl ServerHandler for Handler {
         let call_id = own.unwrap_or_else(|| call.id().clone());
         let given = if returned.is_none() { request.input_responses.clone() } else { None };
         let given = given.unwrap_or_default();
-        let (asking, wanted) = Asking::new(call_id, &context, is_modern, self.0.0.ask_within, given);
-        let asking = Arc::new(asking);
+        let asking =
+            Arc::new(Asking::new(Arc::clone(&served), call_id, &context, is_modern, self.0.0.ask_within, given));
         if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
             && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
@@ -85,11 +85,10 @@ impl ServerHandler for Handler {
             self.0.reply(&served.harness, parked, answer).await;
         }
         let token = CancellationToken::new();
-        let (server, of) = (self.0.clone(), Arc::clone(&served));
-        let (asks, stops) = (Arc::clone(&asking), token.clone());
-        let going = async move { server.go(of, call, parked, asks, stops).await };
+        let (server, asks, stops) = (self.0.clone(), Arc::clone(&asking), token.clone());
+        let going = async move { server.go(call, parked, asks, stops).await };
         let future = Box::pin(ASKING.scope(Arc::clone(&asking), going));
-        self.run(&served, &request.name, Going { future, wanted, asking, token }, context, is_modern).await
+        self.run(&served, &request.name, Going { future, asking, token }, context, is_modern).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -157,7 +156,7 @@ impl Handler {
                 tokio::select! {
                     biased;
                     went = &mut going.future => break Ok(went),
-                    Some(wanted) = going.wanted.recv() => break Err(wanted),
+                    wanted = going.asking.wanted() => break Err(wanted),
                     () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
                 }
             },
@@ -171,7 +170,7 @@ impl Handler {
                         biased;
                         Some(progress) = listening.reports.recv() => teller.tell(progress).await,
                         went = &mut going.future => break Ok(went),
-                        Some(wanted) = going.wanted.recv() => break Err(wanted),
+                        wanted = going.asking.wanted() => break Err(wanted),
                         () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
                         _ = heartbeat.tick() => {
                             if going.asking.waits() {

@@ -1,5 +1,6 @@
 //! The streamable HTTP transport: `rmcp`'s, behind a layer that takes arguments from the peer's own bytes.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -140,19 +141,23 @@ async fn prepared(request: Request, largest: usize) -> Result<Request, Box<Respo
         return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal));
     };
     // Headers may repeat arguments, and are compared with those of the message: they stay in it as far as they can be read.
-    let envelope = match Envelope::open(&bytes, true) {
+    let envelope = match Envelope::open(&bytes) {
         Ok(envelope) => envelope,
         Err(refusal) => return Err(refused(StatusCode::BAD_REQUEST, &refusal)),
     };
-    if let Received::Refused(refusal) = envelope.clone().read() {
+    if let Received::Refused(refusal) = envelope.read() {
         return Err(refused(StatusCode::BAD_REQUEST, &refusal));
     }
-    let (text, arguments) = envelope.into_parts();
-    if let Some(arguments) = arguments {
+    if let Some(arguments) = envelope.arguments() {
         parts.extensions.insert(arguments);
     }
     parts.headers.remove(header::CONTENT_LENGTH);
-    Ok(Request::from_parts(parts, text.into()))
+    let body = match envelope.for_rmcp(true) {
+        // It is as it came.
+        Cow::Borrowed(_) => Body::from(bytes),
+        Cow::Owned(text) => Body::from(text),
+    };
+    Ok(Request::from_parts(parts, body))
 }
 
 fn refused(status: StatusCode, refusal: &Refusal) -> Box<Response> {

@@ -1,6 +1,7 @@
 //! A harness, served to MCP clients.
 
 mod asking;
+mod forms;
 mod going;
 mod handler;
 mod http;
@@ -21,6 +22,7 @@ use std::time::Duration;
 pub use asking::McpApprover;
 use asking::Noting;
 pub(super) use asking::{ASKING, Asking};
+pub(super) use forms::AskedBy;
 use handler::Handler;
 pub use http::HttpOptions;
 use listing::Listing;

@@ -9,6 +9,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::mpsc;
 
+use super::asking::ASKING;
 use crate::call::CallId;
 use crate::events::{Event, EventKind, Observer};
 use crate::tool::Progress;
@@ -29,7 +30,15 @@ struct Listeners {
 
 impl Observer for Relay {
     fn observe(&self, event: &Event) {
-        let EventKind::Progress(progress) = event.kind() else { return };
+        let progress = match event.kind() {
+            EventKind::Progress(progress) => progress,
+            EventKind::Decided(verdict) => {
+                // Told in the task that runs the call: not at all, if that is none of a client's.
+                let _elsewhere = ASKING.try_with(|asking| asking.decided(verdict));
+                return;
+            }
+            _ => return,
+        };
         if self.0.count.load(Ordering::Acquire) == 0 {
             return;
         }

@@ -1,79 +1,136 @@
 //! Messages on lines, as MCP's stdio transport has them, over any pair of byte streams.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use crate::mcp::envelope::{Envelope, Received, Refusal, found_id};
 
 /// How long a line may be, in bytes: what a model can send is far below it.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// How many lines may wait to be written.
-const ROOM: usize = 64;
+/// How much room of a line, in bytes, is kept for the next one.
+const KEPT: usize = 64 * 1024;
 
 /// How long it may take to write what is left once the peer is gone.
 const FLUSH: Duration = Duration::from_secs(2);
 
 /// The server's side of a connection on which every line is a message.
-pub(crate) struct Lines<R> {
+pub(crate) struct Lines<R, W> {
     reader: BufReader<R>,
     line: Vec<u8>,
     /// How many bytes of a line that is too long were left out.
     left_out: usize,
-    /// Answers that have not been sent yet.
-    refusals: VecDeque<String>,
-    /// `None` once it is closed.
-    writer: Option<mpsc::Sender<String>>,
-    writing: Option<JoinHandle<()>>,
-    open: Open,
+    /// Something was said that nobody writes yet.
+    has_refused: bool,
+    outlet: Arc<Outlet<W>>,
+    /// Which requests wait for an answer.
+    open: HashSet<RequestId>,
 }
 
-/// Which requests wait for an answer.
-#[derive(Clone, Default)]
-struct Open(Arc<Mutex<HashSet<RequestId>>>);
+/// Where lines go. Whoever writes writes what all others have to say, too.
+struct Outlet<W> {
+    waiting: Mutex<Vec<u8>>,
+    writer: tokio::sync::Mutex<Writer<W>>,
+}
 
-impl Open {
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+struct Writer<W> {
+    /// `None` once it is closed.
+    out: Option<W>,
+    /// What is being written, and how much of it has been: if somebody stops waiting half way, the next one goes on.
+    lines: Vec<u8>,
+    written: usize,
+    has_to_flush: bool,
+}
+
+impl<W> Default for Writer<W> {
+    fn default() -> Self {
+        Writer { out: None, lines: Vec::new(), written: 0, has_to_flush: false }
     }
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
-    pub(crate) fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, mut writer: W) -> Self {
-        let (sender, mut lines) = mpsc::channel::<String>(ROOM);
-        // A task of its own: what is written must not stop half way when somebody stops waiting for it.
-        let writing = tokio::spawn(async move {
-            while let Some(mut line) = lines.recv().await {
-                line.push('\n');
-                let mut written = writer.write_all(line.as_bytes()).await;
-                if written.is_ok() && lines.is_empty() {
-                    written = writer.flush().await;
-                }
-                if let Err(error) = written {
-                    tracing::debug!(target: "tool_runtime", %error, "an MCP client takes no more messages");
-                    return;
-                }
+impl<W: AsyncWrite + Unpin> Outlet<W> {
+    fn new(writer: W) -> Self {
+        let writer = Writer { out: Some(writer), ..Writer::default() };
+        Outlet { waiting: Mutex::default(), writer: tokio::sync::Mutex::new(writer) }
+    }
+
+    /// The lines that wait. Somebody has to [write](Self::write) what is put behind them.
+    fn waiting(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes all lines that wait.
+    async fn write(&self) -> io::Result<()> {
+        let mut writer = self.writer.lock().await;
+        let written = match &mut *writer {
+            Writer { out: None, .. } => Err(io::ErrorKind::BrokenPipe.into()),
+            Writer { out: Some(out), lines, written, has_to_flush } => {
+                self.write_to(out, lines, written, has_to_flush).await
             }
-        });
+        };
+        if written.is_err() {
+            // Nobody reads on after half a line, and what nobody reads isn't kept.
+            *writer = Writer::default();
+            drop(self.next(Vec::new()));
+        }
+        written
+    }
+
+    async fn write_to(
+        &self,
+        out: &mut W,
+        lines: &mut Vec<u8>,
+        written: &mut usize,
+        has_to_flush: &mut bool,
+    ) -> io::Result<()> {
+        loop {
+            while let Some(rest) = lines.get(*written..).filter(|rest| !rest.is_empty()) {
+                let count = out.write(rest).await?;
+                if count == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                *written += count;
+                *has_to_flush = true;
+            }
+            *lines = self.next(std::mem::take(lines));
+            *written = 0;
+            if lines.is_empty() {
+                break;
+            }
+        }
+        if *has_to_flush {
+            out.flush().await?;
+            *has_to_flush = false;
+        }
+        Ok(())
+    }
+
+    /// What waits by now, for room to be used again.
+    fn next(&self, mut room: Vec<u8>) -> Vec<u8> {
+        room.clear();
+        room.shrink_to(KEPT);
+        std::mem::replace(&mut *self.waiting(), room)
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+    pub(crate) fn new(reader: R, writer: W) -> Self {
         Lines {
             reader: BufReader::new(reader),
             line: Vec::new(),
             left_out: 0,
-            refusals: VecDeque::new(),
-            writer: Some(sender),
-            writing: Some(writing),
-            open: Open::default(),
+            has_refused: false,
+            outlet: Arc::new(Outlet::new(writer)),
+            open: HashSet::new(),
         }
     }
 
@@ -99,26 +156,29 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
 
     /// What a line is, if anything is to be done about it here.
     fn taken(&mut self) -> Option<ClientJsonRpcMessage> {
-        let line = std::mem::take(&mut self.line);
+        let mut line = std::mem::take(&mut self.line);
+        let taken = self.taken_of(&line);
+        line.clear();
+        line.shrink_to(KEPT);
+        self.line = line;
+        taken
+    }
+
+    fn taken_of(&mut self, line: &[u8]) -> Option<ClientJsonRpcMessage> {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
-            let refusal = Refusal {
-                id: found_id(&line).map(str::to_owned),
+            return self.refuse(&Refusal {
+                id: found_id(line).map(str::to_owned),
                 code: ErrorCode::INVALID_REQUEST,
-                message: format!("a message may have {LONGEST} bytes, and this has {} more", left_out),
-            };
-            self.refusals.push_back(refusal.to_json());
-            return None;
+                message: format!("a message may have {LONGEST} bytes, and this has {left_out} more"),
+            });
         }
         if line.trim_ascii().is_empty() {
             return None;
         }
-        match Envelope::open(&line, false).map_or_else(Received::Refused, Envelope::read) {
-            Received::Message { message, id } => self.admitted(*message, id),
-            Received::Refused(refusal) => {
-                self.refusals.push_back(refusal.to_json());
-                None
-            }
+        match Envelope::open(line).map_or_else(Received::Refused, |envelope| envelope.read()) {
+            Received::Message(message) => self.admitted(*message),
+            Received::Refused(refusal) => self.refuse(&refusal),
             Received::Ignored(what) => {
                 tracing::debug!(target: "tool_runtime", what, "a line of an MCP client was ignored");
                 None
@@ -126,20 +186,29 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
+    /// There is an answer to it, and nothing else to do about it.
+    fn refuse(&mut self, refusal: &Refusal) -> Option<ClientJsonRpcMessage> {
+        self.has_refused = true;
+        let mut waiting = self.outlet.waiting();
+        waiting.extend_from_slice(refusal.to_json().as_bytes());
+        waiting.push(b'\n');
+        None
+    }
+
     /// Two requests of one id can't both be answered.
-    fn admitted(&mut self, message: ClientJsonRpcMessage, id: Option<String>) -> Option<ClientJsonRpcMessage> {
+    fn admitted(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
         match &message {
-            JsonRpcMessage::Request(request) if !self.open.lock().insert(request.id.clone()) => {
+            JsonRpcMessage::Request(request) if !self.open.insert(request.id.clone()) => {
                 let message = "a request with this id is still open".to_owned();
-                self.refusals.push_back(Refusal { id, code: ErrorCode::INVALID_REQUEST, message }.to_json());
-                return None;
+                let id = serde_json::to_string(&request.id).ok();
+                return self.refuse(&Refusal { id, code: ErrorCode::INVALID_REQUEST, message });
             }
             JsonRpcMessage::Notification(notification) => {
                 // A request that was cancelled is not answered.
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.open.lock().remove(id);
+                    self.open.remove(id);
                 }
             }
             _ => {}
@@ -148,35 +217,44 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
+/// Puts a message behind the lines that wait: in the order in which they are sent, whoever writes them.
+fn put(waiting: &mut Vec<u8>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let before = waiting.len();
+    let put = serde_json::to_writer(&mut *waiting, message);
+    match put {
+        Ok(()) => waiting.push(b'\n'),
+        Err(_) => waiting.truncate(before),
+    }
+    put.map_err(io::Error::other)
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     type Error = io::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let answered = match &item {
-            JsonRpcMessage::Response(response) => Some(response.id.clone()),
-            JsonRpcMessage::Error(error) => error.id.clone(),
-            _ => None,
-        };
-        let line = serde_json::to_string(&item).map_err(io::Error::other);
-        let writer = self.writer.clone();
-        let open = self.open.clone();
+        // From now on: whoever has read the answer may use its id again.
+        match &item {
+            JsonRpcMessage::Response(response) => drop(self.open.remove(&response.id)),
+            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => drop(self.open.remove(id)),
+            _ => {}
+        }
+        let put = put(&mut self.outlet.waiting(), &item);
+        let outlet = Arc::clone(&self.outlet);
         async move {
-            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-            let sent = writer.ok_or_else(gone)?.send(line?).await.map_err(|_| gone());
-            if let Some(id) = answered {
-                open.lock().remove(&id);
-            }
-            sent
+            put?;
+            outlet.write().await
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            while !self.refusals.is_empty() {
-                let permit = self.writer.as_ref()?.reserve().await.ok()?;
-                if let Some(refusal) = self.refusals.pop_front() {
-                    permit.send(refusal);
-                }
+            if self.has_refused {
+                self.outlet.write().await.ok()?;
+                self.has_refused = false;
             }
             match self.read_line().await {
                 Ok(true) => {
@@ -194,13 +272,11 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.writer = None;
-        if let Some(mut writing) = self.writing.take()
-            && tokio::time::timeout(FLUSH, &mut writing).await.is_err()
-        {
-            writing.abort();
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        Ok(())
+        let rest = async {
+            let written = self.outlet.write().await;
+            self.outlet.writer.lock().await.out = None;
+            written
+        };
+        tokio::time::timeout(FLUSH, rest).await?
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{ElicitRequest, ElicitResult, InputRequest, InputRequiredResult, InputResponses};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::McpServer;
@@ -20,9 +19,14 @@ const MOST: usize = 1_000;
 /// A call on its way.
 pub(super) struct Going {
     pub(super) future: Pin<Box<dyn Future<Output = Result<Went, ErrorData>> + Send>>,
-    pub(super) wanted: mpsc::UnboundedReceiver<Wanted>,
     pub(super) asking: Arc<Asking>,
     pub(super) token: CancellationToken,
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        self.asking.close();
+    }
 }
 
 /// The names of calls that wait for a form. Nobody can guess one.

@@ -21,7 +21,8 @@ use super::suspended::Name;
 use crate::call::{CaseId, ToolCall};
 use crate::gate::{Answer, Confirmed, Question, QuestionSet};
 use crate::harness::Harness;
-use crate::ledger::{CaseHistory, CaseState, Ledger, LedgerError, Query, Stored};
+use crate::ledger::{CaseHistory, CaseState, Ledger, LedgerError, Query, Stored, StoredKind};
+use crate::schema::Digest;
 use crate::tool::Card;
 
 /// Under which key a form and its answer travel.
@@ -37,11 +38,21 @@ pub(super) struct Parked {
     pub(super) set: QuestionSet,
     /// It is the client that answers.
     pub(super) of_client: bool,
+    /// Identifies what would have run at first, as the client called it. What has been given since, it knows nothing of.
+    called: Option<Digest>,
 }
 
 impl Parked {
-    pub(super) fn new(case: CaseId, later: Later) -> Self {
-        Parked { case, set: later.set, of_client: later.of_client }
+    /// `before`: the same call as it waited for another answer until now.
+    pub(super) fn new(case: CaseId, later: Later, before: Option<&Parked>) -> Self {
+        let asked = later.set.questions.first().map(|question| question.digest);
+        let called = before.and_then(|before| before.called).or(asked);
+        Parked { case, set: later.set, of_client: later.of_client, called }
+    }
+
+    /// Does a client that calls just this mean the call that waits?
+    fn is_like(&self, what: Digest) -> bool {
+        self.called == Some(what) || self.question().is_some_and(|question| question.digest == what)
     }
 
     /// As the ledger has it, if it waits.
@@ -51,7 +62,9 @@ impl Parked {
         let question = question(asked)?;
         // A client that comes again gives no more than a yes or a no.
         let of_client = of_client && asked.blanks().is_empty();
-        Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client })
+        let first = history.entries().iter().find(|entry| entry.kind() == StoredKind::Asked);
+        let called = first.and_then(Stored::what);
+        Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client, called })
     }
 
     pub(super) fn question(&self) -> Option<&Question> {
@@ -143,7 +156,7 @@ impl Waiting {
             return None;
         }
         let what = harness.what_would_run(call)?;
-        let same = |parked: &&Arc<Parked>| parked.question().is_some_and(|question| question.digest == what);
+        let same = |parked: &&Arc<Parked>| parked.is_like(what);
         let known = {
             let calls = self.lock();
             let mut alike = calls.iter().filter(same);
