@@ -29,7 +29,7 @@ pub(crate) use binding::Bound;
 pub use declaration::{DeclarationRecord, Standing};
 pub use failures::SourceFailure;
 pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
-pub(crate) use fills::Fills;
+pub(crate) use fills::{Fill, Fills, GivenValue};
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};
 pub use limits::{Amount, Clearing, LimitUse, Tally};
