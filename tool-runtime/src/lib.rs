@@ -82,9 +82,10 @@ pub use call::{
 };
 pub use checklist::{
     Answers, Ask, Came, CheckedCall, Checklist, ChecklistBuilder, ChecklistError, Condition, Consent, Conversation,
-    Hit, Kept, KeptError, Lexicon, ListKind, Location, Lookup, Memory, Normalisation, Observation, Origin, Party,
-    Pointer, PointerError, PresetError, Presets, Principle, Prior, ProcessMemory, Report, Shape, Slot, SlotKind,
-    SlotState, Source, SourceKind, SourceKindError, SourceSet, State, Tried, Unknown, look_up, look_up_all, source_fn,
+    Hit, Kept, KeptError, Lexicon, ListKind, Location, Lookup, Memory, Normalisation, Notices, Observation, Origin,
+    Party, Pointer, PointerError, PresetError, Presets, Principle, Prior, ProcessMemory, Report, Shape, Slot, SlotKind,
+    SlotState, Source, SourceKind, SourceKindError, SourceSet, State, Tried, TurnAnswer, TurnValue, Unknown, look_up,
+    look_up_all, source_fn,
 };
 #[cfg(feature = "cel")]
 pub use checklist::{
@@ -99,7 +100,7 @@ pub use gate::{
     PatternError, PendingSet, Policies, Policy, Question, QuestionId, QuestionSet, Rule, Rules, RulesBuilder,
     RulesError, Scalar, Signed, Signer, TerminalApprover, Test, UnknownAnswer,
 };
-pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn};
+pub use harness::{Harness, PlansRun, Repeats, RepeatsError, Turn, TurnOutcome};
 pub use ledger::{
     Amount, AnsweredRecord, AskedRecord, Binding, CaseHistory, CaseState, ClaimError, Claimed, Clearing,
     DeclarationRecord, Entry, FileHead, FileLedger, FileLedgerError, FileTail, FormEnd, FormRecord, History, LateEnd,

@@ -6,7 +6,7 @@
 //! | | rule | tests |
 //! |---|---|---|
 //! | 1 | what happens before execution asks questions by an external list, and validates nothing | `seed::what_is_asked_is_what_stands_on_the_list` |
-//! | 2 | a list decides what to ask, and the model asks | `calls::all_blanks_of_a_turn_are_asked_in_one_batch` |
+//! | 2 | a list decides what to ask, and the model asks | `calls::all_blanks_of_a_turn_are_asked_in_one_batch`, `turns::what_can_only_be_one_blank_s_is_taken`, `turns::nothing_is_guessed`, `ledger::what_the_user_writes_next_goes_into_the_call_that_waits`, `ledger::a_turn_is_no_yes` |
 //! | 3 | what goes into the form is looked up; for what is missing only the user can be | `calls::a_value_without_a_source_becomes_no_argument`, `calls::no_result_for_a_required_value_is_asked_for_and_not_refused` |
 //! | 4 | what isn't defined outside goes back to the model | `seed::what_is_asked_is_what_stands_on_the_list` |
 //! | 5 | a slot is one line item that has to be confirmed | `calls::the_record_of_a_block_has_every_slot_with_what_was_tried` |
@@ -47,7 +47,7 @@
 //! | 40 | unclear timing is asked, never immediate | `calls::unclear_timing_is_asked_and_costs_no_question_of_its_own` |
 //! | 41 | of several candidates no names: the user clarifies the action | `seed::several_that_can_do_it_are_asked_about_without_their_names` |
 //! | 42 | point to the location, not the value | `calls::a_value_is_read_where_the_model_points`, `calls::a_place_that_holds_no_such_value_fills_nothing` |
-//! | 43 | what is used again is recorded with consent | `given::what_is_kept_with_consent_is_looked_up_and_can_be_withdrawn`, `given::nothing_is_kept_without_consent_and_no_secret_at_all`, `given::what_the_user_has_kept_is_looked_up_in_the_next_conversation`, `given::secrets_are_not_kept_and_nothing_is_without_a_memory` |
+//! | 43 | what is used again is recorded with consent | `given::what_is_kept_with_consent_is_looked_up_and_can_be_withdrawn`, `given::nothing_is_kept_without_consent_and_no_secret_at_all`, `given::what_the_user_has_kept_is_looked_up_in_the_next_conversation`, `given::secrets_are_not_kept_and_nothing_is_without_a_memory`, `ledger::what_a_reply_agrees_to_is_kept_by_whoever_goes_on` |
 //! | 44 | what is recorded is looked up, not asked again | `calls::what_was_answered_once_is_not_asked_again` |
 //! | 45 | nothing is retrieved from a model's memory | `calls::a_value_without_a_source_becomes_no_argument` |
 //! | 46 | blanks in one batch | `calls::all_blanks_of_a_turn_are_asked_in_one_batch` |
@@ -74,7 +74,7 @@
 //! | 67 | "the condition was not met" can be answered | `calls::a_condition_can_be_not_met` |
 //! | 68 | `[required]`: what isn't found is unknown | `seed::a_required_value_that_no_source_has_is_unknown` |
 //! | 69 | `[confirm]`: not without the user | `calls::a_confirm_is_asked_although_the_policy_allows`, `asking::nobody_agrees_in_anothers_place` |
-//! | 70 | `[notice]`: in advance | `calls::a_notice_is_shown_before_the_run_and_costs_no_answer`, `asking::a_notice_is_the_users` |
+//! | 70 | `[notice]`: in advance | `calls::a_notice_is_shown_before_the_run_and_costs_no_answer`, `calls::a_notice_that_nobody_can_be_shown_keeps_the_call_from_running`, `asking::a_notice_is_the_users` |
 //! | 71 | the vocabulary is fixed | `ui::labels_unknown` |
 //! | 72 | a condition says what it is checked against, in the schema too | `seed::a_condition_can_stand_in_the_attribute_of_its_tool`, `calls::a_line_of_the_provider_that_cant_be_judged_is_not_asked_of_the_user` |
 //! | 73 | reads pass | `calls::reads_pass_without_slots_unless_they_have_labels` |
@@ -94,6 +94,7 @@ mod limits;
 mod replay;
 mod seed;
 mod sources;
+mod turns;
 
 use std::path::Path;
 

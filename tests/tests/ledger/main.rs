@@ -12,4 +12,5 @@ mod queries;
 mod repair;
 mod sql;
 mod support;
+mod turns;
 mod waiting;

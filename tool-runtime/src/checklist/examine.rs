@@ -13,6 +13,7 @@ use super::file::Labelled;
 use super::judge::Observed;
 use super::limit::{self, Counted};
 use super::look_up::{Tried, look_up_all};
+use super::notices::Notices;
 use super::origin::{ListKind, Origin};
 use super::recorded::Recorded;
 use super::shape::Shape;
@@ -33,6 +34,7 @@ pub(crate) struct Around<'a> {
     pub(crate) sources: &'a [Arc<dyn Source>],
     pub(crate) registered: &'a Registered,
     pub(crate) now: Option<SystemTime>,
+    pub(crate) notices: Notices,
     /// What a record holds, in the place of all the others.
     pub(crate) recorded: Option<&'a Recorded>,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Findings {
     /// What somebody has to agree to.
     pub(crate) agree: Vec<Agree>,
     pub(crate) notices: Vec<String>,
+    /// Unless they are shown, it doesn't run.
+    pub(crate) must_tell: bool,
     /// The slots that are filled once the user was told.
     pub(crate) tells: Vec<usize>,
     /// Values that nothing was given for, and that a pointer of the model's leads to.
@@ -159,7 +163,12 @@ impl Wanted<'_> {
 /// Looks up all lines of a call.
 pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings {
     let list = around.list;
-    let mut findings = Findings { list: Some(list.digest), shadow: list.shadow, ..Findings::default() };
+    let mut findings = Findings {
+        list: Some(list.digest),
+        shadow: list.shadow,
+        must_tell: around.notices == Notices::MustBeShown,
+        ..Findings::default()
+    };
     let lines = list.for_tool(call.tool);
     let looks_up = list.looks_up(call.tool);
     if lines.is_empty() && !looks_up && call.open.is_empty() {
@@ -367,6 +376,10 @@ fn settle(
         let asked = wanted.lines.iter().find_map(|(_, line)| line.ask.as_deref());
         asked.map_or_else(|| words::of_argument(call.tool.schema(), path), str::to_owned)
     };
+    let unknown = |party: Party| {
+        let says = wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned());
+        Unknown::of_argument(path.clone(), party, asks()).saying(says)
+    };
     let shown = |value: &Json| match wanted.said.secret {
         true => Json::string(crate::schema::REDACTED).to_string(),
         false => value.to_string(),
@@ -382,7 +395,7 @@ fn settle(
         (None, Some(Lookup::Hit(hit))) => {
             if wanted.value.is_none() {
                 // Unknown until it stands in the call, where it won't get if the schema doesn't take it.
-                findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+                findings.unknowns.push(unknown(Party::User));
                 if let Ok(read) = Json::parse(&hit.value) {
                     value = Some(shown(&read));
                     findings.fills.push((path.clone(), read));
@@ -391,12 +404,12 @@ fn settle(
             SlotState::Found { at: hit.location, normalisation: hit.normalisation, excerpt: hit.excerpt }
         }
         (None, Some(Lookup::Conflict(hits))) => {
-            findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+            findings.unknowns.push(unknown(Party::User));
             let text = |value: String| Json::parse(&value).map_or(value, |value| shown(&value));
             SlotState::Conflict(hits.into_iter().map(|hit| (text(hit.value), hit.location)).collect())
         }
         (None, Some(Lookup::Failed(why))) => {
-            findings.unknowns.push(Unknown::of_argument(path.clone(), Party::Host, asks()));
+            findings.unknowns.push(unknown(Party::Host));
             SlotState::Open {
                 party: Party::Host,
                 why: if wanted.said.secret { "a source failed".to_owned() } else { why },
@@ -408,7 +421,7 @@ fn settle(
                 SlotState::Derived(formula)
             }
             None => {
-                findings.unknowns.push(Unknown::of_argument(path.clone(), Party::User, asks()));
+                findings.unknowns.push(unknown(Party::User));
                 let why = if wanted.value.is_some() { "no source has the value" } else { "nothing was given" };
                 SlotState::Open { party: Party::User, why: why.to_owned() }
             }

@@ -258,7 +258,8 @@ impl Findings {
     pub(crate) fn judge_limit(&mut self, place: usize, used: Used, is_whole: bool) {
         let Some(counted) = self.limits.get_mut(place) else { return };
         let Counted { limit, name, words, origin, slot, takes, unmet, is_beyond } = counted;
-        (self.agree.retain(|agree| agree.slot != *slot), self.unknowns.retain(|unknown| unknown.slot() != &**name));
+        self.agree.retain(|agree| agree.slot != *slot);
+        self.unknowns.retain(|unknown| unknown.slot() != &**name);
         if let Some(before) = unmet.take() {
             self.unmet.retain(|known| *known != before);
         }

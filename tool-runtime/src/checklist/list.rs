@@ -9,6 +9,7 @@ use super::examine::Around;
 use super::file::{Principle, Whose, Written};
 use super::given::{Answers, Consent, Kept, Memory, Prior, text_of};
 use super::location::{Location, Pointer};
+use super::notices::Notices;
 use super::origin::ListKind;
 use super::shape::Shape;
 use super::snapshot::Snapshot;
@@ -17,7 +18,7 @@ use crate::call::{CallId, Content};
 use crate::document::{Fault, Faults, FileFault, Reader, Syntax, parse};
 use crate::registry::Registry;
 use crate::schema::json::Json;
-use crate::schema::{Digest, JsonPath};
+use crate::schema::{Day, Digest, JsonPath};
 use crate::tool::{CatchPanic, HostTool, caught};
 
 /// What has to be known before a call runs, and where it is looked up.
@@ -68,7 +69,7 @@ use crate::tool::{CatchPanic, HostTool, caught};
 /// # }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Checklist(Arc<Inner>);
+pub struct Checklist(Arc<Inner>, Notices);
 
 struct Inner {
     sources: Vec<Arc<dyn Source>>,
@@ -109,18 +110,27 @@ impl Checklist {
     /// What tools themselves ask for: `[confirm]`, `[notice]` and conditions in their schemas. There are no sources, so
     /// values aren't looked up.
     pub fn new() -> Self {
-        Checklist(Arc::new(Inner {
-            sources: Vec::new(),
-            answers: None,
-            memory: None,
-            registered: Arc::default(),
-            texts: Vec::new(),
-            registry: None,
-            clock: None,
-            current: RwLock::new(Arc::new(Snapshot::of_labels())),
-            seen: Mutex::default(),
-            fault: Mutex::default(),
-        }))
+        Checklist(
+            Arc::new(Inner {
+                sources: Vec::new(),
+                answers: None,
+                memory: None,
+                registered: Arc::default(),
+                texts: Vec::new(),
+                registry: None,
+                clock: None,
+                current: RwLock::new(Arc::new(Snapshot::of_labels())),
+                seen: Mutex::default(),
+                fault: Mutex::default(),
+            }),
+            Notices::default(),
+        )
+    }
+
+    /// Sets what becomes of calls whose `[notice]` lines nobody could be shown: they don't run, unless it is set.
+    #[must_use]
+    pub fn with_notices(self, notices: Notices) -> Self {
+        Checklist(self.0, notices)
     }
 
     /// A list with sources, conditions and lines.
@@ -231,13 +241,23 @@ impl Checklist {
         Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What calls are examined by.
-    pub(crate) fn around<'a>(&'a self, list: &'a Snapshot) -> Around<'a> {
-        let now = match &self.0.clock {
+    /// The host's time.
+    fn now(&self) -> Option<SystemTime> {
+        match &self.0.clock {
             Some(clock) => caught(|| clock()).ok(),
             None => Some(SystemTime::now()),
-        };
-        Around { list, sources: &self.0.sources, registered: &self.0.registered, now, recorded: None }
+        }
+    }
+
+    /// The host's date.
+    pub(crate) fn today(&self) -> Option<Day> {
+        self.now().and_then(Day::of)
+    }
+
+    /// What calls are examined by.
+    pub(crate) fn around<'a>(&'a self, list: &'a Snapshot) -> Around<'a> {
+        let now = self.now();
+        Around { list, sources: &self.0.sources, registered: &self.0.registered, now, notices: self.1, recorded: None }
     }
 }
 
@@ -498,18 +518,21 @@ impl ChecklistBuilder {
         let ChecklistBuilder { sources, answers, memory, registered, texts, clock } = self;
         let registered = Arc::new(registered);
         let (snapshot, seen) = read(&texts, &registered, registry)?;
-        Ok(Checklist(Arc::new(Inner {
-            sources,
-            answers,
-            memory,
-            registered,
-            texts,
-            registry: Some(registry.clone()),
-            clock,
-            current: RwLock::new(Arc::new(snapshot)),
-            seen: Mutex::new(seen),
-            fault: Mutex::default(),
-        })))
+        Ok(Checklist(
+            Arc::new(Inner {
+                sources,
+                answers,
+                memory,
+                registered,
+                texts,
+                registry: Some(registry.clone()),
+                clock,
+                current: RwLock::new(Arc::new(snapshot)),
+                seen: Mutex::new(seen),
+                fault: Mutex::default(),
+            }),
+            Notices::default(),
+        ))
     }
 }
 

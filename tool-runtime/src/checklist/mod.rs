@@ -20,6 +20,7 @@ pub(crate) mod limit;
 mod list;
 mod location;
 mod look_up;
+mod notices;
 pub(crate) mod number;
 mod origin;
 mod recorded;
@@ -33,7 +34,8 @@ mod words;
 
 pub use ask::Ask;
 pub use condition::{CheckedCall, Condition, State};
-pub use conversation::{Conversation, Observation};
+pub(crate) use conversation::{Asked as AskedInWords, Takes as TakesValue};
+pub use conversation::{Conversation, Observation, TurnAnswer, TurnValue};
 #[cfg(feature = "cel")]
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Facts, Reads, Reason, ReasonKind, Scope, ScopeError, Truth,
@@ -45,6 +47,7 @@ pub(crate) use leaves::put;
 pub use list::{Checklist, ChecklistBuilder, ChecklistError};
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
+pub use notices::Notices;
 pub use origin::{ListKind, Origin};
 pub(crate) use recorded::Recorded;
 pub use report::Report;

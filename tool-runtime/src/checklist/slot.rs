@@ -44,17 +44,28 @@ pub struct Unknown {
     path: Option<JsonPath>,
     party: Party,
     asks: String,
+    says: Vec<String>,
 }
 
 impl Unknown {
     /// An argument that has to be given.
     pub(crate) fn of_argument(path: JsonPath, party: Party, asks: impl Into<String>) -> Self {
-        Unknown { slot: path.to_pointer().into(), path: Some(path), party, asks: asks.into() }
+        Unknown { slot: path.to_pointer().into(), path: Some(path), party, asks: asks.into(), says: Vec::new() }
     }
 
     /// Another line of the list.
     pub(crate) fn of_line(slot: impl Into<Arc<str>>, party: Party, asks: impl Into<String>) -> Self {
-        Unknown { slot: slot.into(), path: None, party, asks: asks.into() }
+        Unknown { slot: slot.into(), path: None, party, asks: asks.into(), says: Vec::new() }
+    }
+
+    /// With words by which people speak of it.
+    pub(crate) fn saying(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.says.extend(words);
+        self
+    }
+
+    pub(crate) fn says(&self) -> &[String] {
+        &self.says
     }
 
     /// What records call the slot: the JSON Pointer of an argument, the name of a condition, `@action`, `@change` or

@@ -36,7 +36,8 @@ pub trait Approver: Send + Sync {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>>;
 
     /// Tells a person something for which there is nothing to ask: `[notice]` lines of calls that are about to run.
-    /// `true` once it was shown. By default nobody is told.
+    /// `true` once it was shown. By default nobody is told, and then these calls don't run: see
+    /// [`Notices`](crate::Notices).
     fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
         let _ = notices;
         Box::pin(std::future::ready(false))

@@ -16,6 +16,10 @@ pub struct Blank {
     pub asks: String,
     /// What it can be, such as `string` or `integer or null`; empty where that isn't known.
     pub types: String,
+    /// What text in it has to be, such as `date`, in the words of JSON Schema's `format`; empty where that isn't said.
+    pub format: String,
+    /// Words by which people speak of it, beside those of its name.
+    pub says: Vec<String>,
     /// The values that it can have, or those that sources disagree about, as JSON text. Empty: not listed.
     pub choices: Vec<String>,
     /// What is given is a secret: not to be shown while it is typed, and kept in no record.
@@ -31,6 +35,8 @@ impl Blank {
             slot: slot.into(),
             asks: asks.into(),
             types: String::new(),
+            format: String::new(),
+            says: Vec::new(),
             choices: Vec::new(),
             secret: false,
             keepable: false,
@@ -40,12 +46,20 @@ impl Blank {
 
 impl Serialize for Blank {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Blank", 6)?;
+        let mut fields = serializer.serialize_struct("Blank", 8)?;
         fields.serialize_field("slot", &self.slot)?;
         fields.serialize_field("asks", &self.asks)?;
         match self.types.is_empty() {
             true => fields.skip_field("types")?,
             false => fields.serialize_field("types", &self.types)?,
+        }
+        match self.format.is_empty() {
+            true => fields.skip_field("format")?,
+            false => fields.serialize_field("format", &self.format)?,
+        }
+        match self.says.is_empty() {
+            true => fields.skip_field("says")?,
+            false => fields.serialize_field("says", &self.says)?,
         }
         match self.choices.is_empty() {
             true => fields.skip_field("choices")?,
@@ -85,6 +99,8 @@ pub(crate) struct Written {
     pub(crate) value: Json,
     /// The user has agreed that it is kept for later calls.
     pub(crate) keep: bool,
+    /// Where the user has said it, if that was elsewhere: the JSON text of a location.
+    pub(crate) at: Option<String>,
 }
 
 impl Sheet {
@@ -94,13 +110,24 @@ impl Sheet {
 
     pub(super) fn fill(&self, question: &QuestionId, slot: &str, json: &str) -> Result<(), FillError> {
         let value = Json::parse(json).map_err(|_| FillError::no_json())?;
-        if let Some((_, takes)) = self.0.takes.iter().find(|(id, _)| id == question) {
-            takes(slot, &value).map_err(FillError)?;
-        }
-        let mut written = self.lock();
-        written.retain(|known| !(known.question == *question && known.slot == slot));
-        written.push(Written { question: question.clone(), slot: slot.to_owned(), value, keep: false });
+        self.takes(question, slot, &value)?;
+        self.write(Written { question: question.clone(), slot: slot.to_owned(), value, keep: false, at: None });
         Ok(())
+    }
+
+    /// Would it be taken?
+    pub(super) fn takes(&self, question: &QuestionId, slot: &str, value: &Json) -> Result<(), FillError> {
+        match self.0.takes.iter().find(|(id, _)| id == question) {
+            Some((_, takes)) => takes(slot, value).map_err(FillError),
+            None => Ok(()),
+        }
+    }
+
+    /// In the place of what was written there before.
+    pub(super) fn write(&self, new: Written) {
+        let mut written = self.lock();
+        written.retain(|known| !(known.question == new.question && known.slot == new.slot));
+        written.push(new);
     }
 
     pub(super) fn keep(&self, question: &QuestionId, slot: &str) -> Result<(), FillError> {
@@ -139,6 +166,10 @@ impl FillError {
 
     pub(crate) fn no_tool() -> Self {
         FillError("nobody here has the tool that takes it, as it was then".to_owned())
+    }
+
+    pub(crate) fn not_kept() -> Self {
+        FillError("it isn't kept here".to_owned())
     }
 
     pub(crate) fn no_json() -> Self {

@@ -60,6 +60,8 @@ pub struct Grant {
     question: QuestionId,
     /// Redacted.
     arguments: Option<String>,
+    /// What the user was told along with that question.
+    told: Vec<String>,
 }
 
 impl Grant {
@@ -86,6 +88,11 @@ impl Grant {
     /// The question that was answered so.
     pub fn question(&self) -> &QuestionId {
         &self.question
+    }
+
+    /// The user was told all this when it was given.
+    pub(crate) fn has_told(&self, notices: &[String]) -> bool {
+        notices.iter().all(|notice| self.told.contains(notice))
     }
 
     /// Why a call needs no question, for the record.
@@ -145,13 +152,20 @@ impl Grants {
         [Some(digest), None].into_iter().find_map(|arguments| grants.get(&key(arguments)).cloned())
     }
 
-    pub(crate) fn add(&self, tool: &HostTool, canonical: &str, scope: GrantScope, question: QuestionId) {
+    pub(crate) fn add(
+        &self,
+        tool: &HostTool,
+        canonical: &str,
+        scope: GrantScope,
+        question: QuestionId,
+        told: Vec<String>,
+    ) {
         let (digest, arguments) = match scope {
             GrantScope::SameArguments => (Some(what_runs(tool, canonical)), Some(tool.built().redact(canonical, &[]))),
             GrantScope::AnyArguments => (None, None),
         };
         let key = Key { tool: tool.name().to_owned(), definition: *tool.digest(), arguments: digest };
-        let grant = Arc::new(Grant { key: key.clone(), question, arguments });
+        let grant = Arc::new(Grant { key: key.clone(), question, arguments, told });
         self.lock().insert(key, grant);
     }
 

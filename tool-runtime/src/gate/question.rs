@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
 use super::addressee::Addressee;
-use super::blank::{Blank, FillError, Sheet};
+use super::blank::{Blank, FillError, Sheet, Written};
 use super::confirmed::{BySlot, Confirmed};
 use crate::call::{CallId, unique};
 use crate::schema::json::Json;
@@ -248,7 +248,7 @@ impl QuestionSet {
         let blank = asked.and_then(|asked| asked.blanks.iter().find(|blank| blank.slot == slot));
         match blank {
             None => Err(FillError::unknown()),
-            Some(blank) if !blank.keepable => Err(FillError::new("it isn't kept here".to_owned())),
+            Some(blank) if !blank.keepable => Err(FillError::not_kept()),
             Some(_) => self.sheet.keep(question, slot),
         }
     }
@@ -262,6 +262,17 @@ impl QuestionSet {
         let typed = typed.trim();
         let as_text = self.fill(question, slot, &Json::string(typed).to_string());
         as_text.or_else(|error| self.fill(question, slot, typed).map_err(|_| error))
+    }
+
+    /// Would a blank of a question take a value?
+    pub(crate) fn takes(&self, question: &QuestionId, slot: &str, value: &Json) -> bool {
+        self.sheet.takes(question, slot, value).is_ok()
+    }
+
+    /// As [`fill`](Self::fill), with a value that was found to be taken, and where the user has said it.
+    pub(crate) fn fill_found(&self, question: &QuestionId, slot: &str, value: Json, at: String) {
+        let (question, slot) = (question.clone(), slot.to_owned());
+        self.sheet.write(Written { question, slot, value, keep: false, at: Some(at) });
     }
 
     /// All that is asked for, as one text that a model can put into its own words: without the names of slots and tools,

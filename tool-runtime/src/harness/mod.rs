@@ -6,6 +6,7 @@ mod repeats;
 mod resume;
 mod sub_calls;
 mod turn;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +18,7 @@ pub use plans::PlansRun;
 pub use repeats::{Repeats, RepeatsError};
 use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
+pub use turns::TurnOutcome;
 
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::checklist::Checklist;

@@ -136,7 +136,8 @@ impl Parts {
         let key = LedgerKey::of(&*self.ledger);
         let (checklist, now) = (&self.checklist, claimed.at().unwrap_or_else(SystemTime::now));
         let by = Answering { claimed, key: &key, checklist, list: &list, now, user_apart: self.user.is_some() };
-        let accepted = if revoked { accepted.revoked(claimed) } else { accepted.answered(&by) };
+        let (accepted, kept) = if revoked { (accepted.revoked(claimed), Vec::new()) } else { accepted.answered(&by) };
+        checklist.keep(kept).await;
         let turn = TurnUses::default();
         let counting = Counting { ledger: &self.ledger, turn: &turn, place: 0 };
         let decided = accepted.check_by(checklist, &list, Some(counting)).await.decide(&*self.policy, &self.guards);

@@ -168,17 +168,14 @@ impl AnsweredRecord {
 
 impl Serialize for AnsweredRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("AnsweredRecord", 13)?;
+        let mut fields = serializer.serialize_struct("AnsweredRecord", 15)?;
         fields.serialize_field("entry", "answered")?;
         self.place.serialize_into(&mut fields)?;
         fields.serialize_field("question", &self.question)?;
         fields.serialize_field("call_id", &self.call_id)?;
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("answer", self.answer.map_or("withdrawn", Answer::as_str))?;
-        match self.filled.is_empty() {
-            true => fields.skip_field("filled")?,
-            false => fields.serialize_field("filled", &self.filled)?,
-        }
+        self.filled.serialize_into(&mut fields)?;
         fields.serialize_field("digest", &self.what.to_string())?;
         fields.serialize_field("binds", &self.binds.to_string())?;
         Signer::serialize_into(self.signer.as_ref(), &mut fields)?;

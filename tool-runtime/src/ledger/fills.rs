@@ -1,41 +1,45 @@
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::stored::Stored;
+use crate::checklist::Location;
 use crate::gate::FillError;
 use crate::schema::REDACTED;
-use crate::schema::json::Json;
+use crate::schema::json::{Json, de};
 
 /// What a person gave for the blanks of a question, together with a yes. A record has it with secrets redacted.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fills(Vec<Fill>);
 
 #[derive(Clone, PartialEq, Eq)]
-struct Fill {
-    slot: String,
-    value: Json,
-    secret: bool,
+pub(crate) struct Fill {
+    pub(crate) slot: String,
+    pub(crate) value: Json,
+    pub(crate) secret: bool,
+    /// The user agreed that it is kept for later calls.
+    pub(crate) keep: bool,
+    /// Where the user said it, if that was in a turn of a conversation.
+    pub(crate) at: Option<Location>,
 }
 
 impl Fills {
-    pub(crate) fn add(&mut self, slot: impl Into<String>, value: Json, secret: bool) {
-        let slot = slot.into();
-        self.0.retain(|known| known.slot != slot);
-        self.0.push(Fill { slot, value, secret });
+    pub(crate) fn add(&mut self, fill: Fill) {
+        self.0.retain(|known| known.slot != fill.slot);
+        self.0.push(fill);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Of JSON texts by slot, for the blanks of a question that is in a ledger.
-    pub(super) fn of(asked: &Stored, given: &[(String, String)]) -> Result<Self, FillError> {
+    /// Of what is given for the blanks of a question that is in a ledger.
+    pub(super) fn of(asked: &Stored, given: &[GivenValue]) -> Result<Self, FillError> {
         let blanks = asked.blanks();
         let mut fills = Fills::default();
-        for (slot, text) in given {
-            let (_, secret) = blanks.iter().find(|(blank, _)| blank == slot).ok_or_else(FillError::unknown)?;
-            fills.add(slot, Json::parse(text).map_err(|_| FillError::no_json())?, *secret);
+        for GivenValue { slot, json, keep, at } in given {
+            let blank = blanks.iter().find(|blank| blank.slot == *slot).ok_or_else(FillError::unknown)?;
+            if *keep && (!blank.keepable || blank.secret) {
+                return Err(FillError::not_kept());
+            }
+            let value = Json::parse(json).map_err(|_| FillError::no_json())?;
+            fills.add(Fill { slot: slot.clone(), value, secret: blank.secret, keep: *keep, at: at.clone() });
         }
         Ok(fills)
     }
@@ -48,28 +52,76 @@ impl Fills {
     }
 
     /// Of the record of an answer, and of what it may not say. What isn't there was not given.
-    pub(super) fn read(asked: &Stored, answered: &Stored, hidden: Option<&str>) -> Vec<(String, Json)> {
+    pub(super) fn read(asked: &Stored, answered: &Stored, hidden: Option<&str>) -> Vec<Fill> {
         let hidden = hidden.and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
-        let blanks = asked.blanks();
-        let value = |slot: &str, text: &str| match blanks.iter().find(|(blank, _)| *blank == slot)? {
-            (_, true) => hidden.get(slot).cloned(),
-            (_, false) => Json::parse(text).ok(),
+        let (blanks, kept, at) = (asked.blanks(), answered.kept(), answered.filled_at());
+        let fill = |(slot, text): (&str, &str)| {
+            let secret = blanks.iter().find(|blank| blank.slot == slot)?.secret;
+            let value = if secret { hidden.get(slot).cloned() } else { Json::parse(text).ok() };
+            let place = at.iter().find(|(known, _)| *known == slot).map(|(_, at)| at.clone());
+            Some(Fill {
+                slot: slot.to_owned(),
+                value: value?,
+                secret,
+                keep: kept.contains(&slot) && !secret,
+                at: place,
+            })
         };
-        let filled = answered.filled();
-        filled.into_iter().filter_map(|(slot, text)| Some((slot.to_owned(), value(slot, text)?))).collect()
+        answered.filled().into_iter().filter_map(fill).collect()
+    }
+
+    /// Writes them into the record of an answer: JSON texts by slot, and of some where they were said, or that they are
+    /// to be kept.
+    pub(super) fn serialize_into<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
+        if self.0.is_empty() {
+            fields.skip_field("filled")?;
+        } else {
+            fields.serialize_field(
+                "filled",
+                &Each(&self.0, |fill| match fill.secret {
+                    true => Some(Json::string(REDACTED).to_string()),
+                    false => Some(fill.value.to_string()),
+                }),
+            )?;
+        }
+        if self.0.iter().any(|fill| fill.at.is_some()) {
+            fields.serialize_field("filled_at", &Each(&self.0, |fill| fill.at.clone()))?;
+        } else {
+            fields.skip_field("filled_at")?;
+        }
+        let kept: Vec<&str> = self.0.iter().filter(|fill| fill.keep).map(|fill| fill.slot.as_str()).collect();
+        if kept.is_empty() { fields.skip_field("kept") } else { fields.serialize_field("kept", &kept) }
     }
 }
 
-impl Serialize for Fills {
-    /// JSON texts by slot.
+/// Something of each, by slot.
+struct Each<'a, T>(&'a [Fill], fn(&Fill) -> Option<T>);
+
+impl<T: Serialize> Serialize for Each<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for Fill { slot, value, secret } in &self.0 {
-            let text = if *secret { Json::string(REDACTED).to_string() } else { value.to_string() };
-            map.serialize_entry(slot, &text)?;
+        let each: Vec<(&str, T)> =
+            self.0.iter().filter_map(|fill| Some((fill.slot.as_str(), (self.1)(fill)?))).collect();
+        let mut map = serializer.serialize_map(Some(each.len()))?;
+        for (slot, value) in each {
+            map.serialize_entry(slot, &value)?;
         }
         map.end()
     }
+}
+
+/// What somebody gives for a blank of a call that waits.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct GivenValue {
+    pub(crate) slot: String,
+    /// JSON text.
+    pub(crate) json: String,
+    pub(crate) keep: bool,
+    pub(crate) at: Option<Location>,
+}
+
+/// A place that a record has. `None` for what this crate doesn't write.
+pub(super) fn place(json: &Json) -> Option<Location> {
+    de::read(&json.to_string(), 0).ok()
 }
 
 impl fmt::Debug for Fills {

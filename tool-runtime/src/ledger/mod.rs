@@ -30,7 +30,7 @@ pub(crate) use binding::Bound;
 pub use declaration::{DeclarationRecord, Standing};
 pub use failures::SourceFailure;
 pub use file::{FileHead, FileLedger, FileLedgerError, FileTail, Verified};
-pub(crate) use fills::Fills;
+pub(crate) use fills::{Fill, Fills, GivenValue};
 pub use form::{FormEnd, FormRecord};
 pub use history::{CaseHistory, CaseState, History, Query};
 pub use key::{LedgerKey, LedgerKeyError};

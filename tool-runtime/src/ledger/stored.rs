@@ -9,8 +9,8 @@ use super::limits::LimitUse;
 use super::record::from_micros;
 use super::ruled::RulingRecord;
 use crate::call::{Block, CallId, CaseId, Code, Content};
-use crate::checklist::Slot;
-use crate::gate::{Addressee, Answer, QuestionId, Signer};
+use crate::checklist::{Location, Slot};
+use crate::gate::{Addressee, Answer, Blank, QuestionId, Signer};
 use crate::schema::Digest;
 use crate::schema::json::Json;
 
@@ -303,17 +303,27 @@ impl Stored {
         filled.iter().filter_map(|(slot, text)| Some((slot.as_str(), text.as_str()?))).collect()
     }
 
+    /// Of an answer: where the user said what was given, where that was in a turn of a conversation.
+    pub fn filled_at(&self) -> Vec<(&str, Location)> {
+        let places = self.0.json.get("filled_at").and_then(Json::as_object).unwrap_or_default();
+        places.iter().filter_map(|(slot, at)| Some((slot.as_str(), super::fills::place(at)?))).collect()
+    }
+
+    /// Of an answer: the slots of what the user agreed to have kept for later calls.
+    pub fn kept(&self) -> Vec<&str> {
+        self.words("kept")
+    }
+
     /// Of a question: the arguments that a person had confirmed before, each with the question that was answered then.
     pub fn confirmed(&self) -> Vec<(&str, QuestionId)> {
         let confirmed = self.0.json.get("confirmed").and_then(Json::as_object).unwrap_or_default();
         confirmed.iter().filter_map(|(slot, question)| Some((slot.as_str(), question.as_str()?.into()))).collect()
     }
 
-    /// Of a question: the slots of its blanks, and whether what is given for them is secret.
-    pub(crate) fn blanks(&self) -> Vec<(&str, bool)> {
+    /// Of a question: its blanks.
+    pub fn blanks(&self) -> Vec<Blank> {
         let blanks = self.0.json.get("blanks").and_then(Json::as_array).unwrap_or_default();
-        let secret = |blank: &Json| blank.get("secret") == Some(&Json::Bool(true));
-        blanks.iter().filter_map(|blank| Some((blank.get("slot")?.as_str()?, secret(blank)))).collect()
+        blanks.iter().filter_map(blank).collect()
     }
 
     /// Of a question: JSON Pointers of the arguments that the model had not written.
@@ -379,6 +389,22 @@ impl Stored {
     pub fn get(&self, pointer: &str) -> Option<String> {
         self.0.json.pointer(pointer).map(ToString::to_string)
     }
+}
+
+/// A blank as the record of a question has it.
+fn blank(json: &Json) -> Option<Blank> {
+    let word = |name: &str| json.get(name).and_then(Json::as_str);
+    let words = |name: &str| {
+        let list = json.get(name).and_then(Json::as_array).unwrap_or_default();
+        list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+    };
+    let is = |name: &str| json.get(name) == Some(&Json::Bool(true));
+    let mut blank = Blank::new(word("slot")?, word("asks").unwrap_or_default());
+    blank.types = word("types").unwrap_or_default().to_owned();
+    blank.format = word("format").unwrap_or_default().to_owned();
+    (blank.says, blank.choices) = (words("says"), words("choices"));
+    (blank.secret, blank.keepable) = (is("secret"), is("keepable"));
+    Some(blank)
 }
 
 impl fmt::Debug for Stored {

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 use super::LedgerError;
 use super::asked::AnsweredRecord;
 use super::binding::Binding;
-use super::fills::Fills;
+use super::fills::{Fill, Fills, GivenValue};
 use super::record::{Entry, Verdict};
 use super::stored::Stored;
 use crate::call::{CaseId, Place};
+use crate::checklist::{TurnAnswer, TurnValue};
 use crate::gate::{Answer, AnswerError, FillError, QuestionId, Signer};
 use crate::schema::Digest;
-use crate::schema::json::Json;
 
 /// A call that is going to wait: its verdict, and what must not stand in a record but is needed to
 /// go on.
@@ -52,7 +52,7 @@ pub struct Reply {
     pub(super) question: QuestionId,
     pub(super) answer: Answer,
     pub(super) signer: Signer,
-    filled: Vec<(String, String)>,
+    filled: Vec<GivenValue>,
 }
 
 /// The entry of a reply, and what has to be kept with it that no record may say.
@@ -74,12 +74,46 @@ impl Reply {
     /// ([`Harness::reply`](crate::Harness::reply)).
     #[must_use]
     pub fn fill(mut self, slot: impl Into<String>, json: impl Into<String>) -> Self {
-        self.filled.push((slot.into(), json.into()));
+        let slot = slot.into();
+        self.filled.retain(|given| given.slot != slot);
+        self.filled.push(GivenValue { slot, json: json.into(), keep: false, at: None });
         self
     }
 
-    /// What is given, as JSON texts by slot.
-    pub(crate) fn filled(&self) -> &[(String, String)] {
+    /// Says that the user agrees to what is given for this blank being kept for later calls, as
+    /// [`QuestionSet::keep`](crate::QuestionSet::keep) does: it is, by whoever goes on with the call, if that host's list
+    /// has [answers](crate::ChecklistBuilder::answers) and a [memory](crate::ChecklistBuilder::memory). The record of the
+    /// answer has the consent. Comes after [`fill`](Self::fill); without it, and for a blank that isn't
+    /// [keepable](crate::Blank::keepable), the reply isn't taken.
+    #[must_use]
+    pub fn keep(mut self, slot: impl AsRef<str>) -> Self {
+        let slot = slot.as_ref();
+        match self.filled.iter_mut().find(|given| given.slot == slot) {
+            Some(given) => given.keep = true,
+            // No JSON text: nothing that could be kept.
+            None => {
+                let (slot, json) = (slot.to_owned(), String::new());
+                self.filled.push(GivenValue { slot, json, keep: true, at: None });
+            }
+        }
+        self
+    }
+
+    /// Gives what turns of the user say about the blanks of its question, each with its place.
+    #[must_use]
+    pub fn of_turns(answer: &TurnAnswer, said: Answer, signer: Signer) -> Self {
+        let given = |value: &TurnValue| GivenValue {
+            slot: value.slot().to_owned(),
+            json: value.value().to_owned(),
+            keep: false,
+            at: Some(value.at().clone()),
+        };
+        let filled = answer.values().iter().map(given).collect();
+        Reply { question: answer.question().clone(), answer: said, signer, filled }
+    }
+
+    /// What is given.
+    pub(crate) fn filled(&self) -> &[GivenValue] {
         &self.filled
     }
 
@@ -119,7 +153,7 @@ impl fmt::Debug for Reply {
     /// Without what is given: it may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Reply { question, answer, signer, filled } = self;
-        let slots: Vec<&str> = filled.iter().map(|(slot, _)| slot.as_str()).collect();
+        let slots: Vec<&str> = filled.iter().map(|given| given.slot.as_str()).collect();
         f.debug_struct("Reply")
             .field("question", question)
             .field("answer", answer)
@@ -217,8 +251,8 @@ impl Claimed {
         self.at
     }
 
-    /// What was given with a yes, by slot.
-    pub(crate) fn fills(&self) -> Vec<(String, Json)> {
+    /// What was given with a yes.
+    pub(crate) fn fills(&self) -> Vec<Fill> {
         match &self.answered {
             Some(answered) => Fills::read(&self.asked, answered, self.hidden.as_deref()),
             None => Vec::new(),

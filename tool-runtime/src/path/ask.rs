@@ -84,8 +84,8 @@ impl Asking<'_> {
         state.ruling = judge(self.policy, self.guards, &state.facts());
     }
 
-    /// Tells the user what calls that are about to run have to say first, and nobody has said yet. It costs no answer; if
-    /// nobody can be told, the record says so.
+    /// Tells the user what calls that are about to run have to say first, and nobody has said yet. It costs no answer; what
+    /// becomes of a call if nobody can be told is up to [`Notices`](crate::Notices).
     async fn tell_notices(&self, calls: &mut [Decided]) {
         let mut notices: Vec<String> = Vec::new();
         for notice in calls.iter().filter(|call| call.has_to_tell()).flat_map(|call| call.0.notices()) {

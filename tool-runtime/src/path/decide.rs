@@ -40,6 +40,9 @@ impl Decided {
         // Only arguments that were read can be the ones that a grant is for.
         if self.waits() && state.grant.is_none() && state.args.is_some() {
             self.0.grant = grants.covering(state.tool(), state.canonical());
+            if self.0.grant.as_ref().is_some_and(|grant| grant.has_told(self.0.notices())) {
+                self.0.is_told();
+            }
         }
         self
     }
@@ -54,7 +57,7 @@ impl Decided {
 
     /// It is about to run, and there is something that the user has to be told before.
     pub(crate) fn has_to_tell(&self) -> bool {
-        self.0.is_untold() && !self.0.notices().is_empty() && super::record::is_cleared(&self.0)
+        self.0.is_untold() && !self.0.notices().is_empty() && super::record::has_only_to_tell(&self.0)
     }
 
     /// As far as is known by now, it runs, or would with somebody's answers.

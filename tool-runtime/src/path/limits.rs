@@ -170,6 +170,7 @@ pub(super) async fn recorded(mut state: Box<State>, ledger: &dyn Ledger) -> Reco
             Err(failed) => {
                 before.put_back(&mut state);
                 state.is_uncounted(&failed.text);
+                return record::as_it_is(state, ledger).await;
             }
         }
     }

@@ -124,6 +124,10 @@ fn blocked(mut state: Box<State>, code: Code) -> Ending {
             format!("`{tool}` has not run yet: a person has been asked about this call, and the answer comes later.")
         }
         Code::CancelledBeforeStart => super::ending::cancelled_before_start(tool),
+        Code::Unanswered if state.unknowns().is_empty() && !state.untold().is_empty() => format!(
+            "`{tool}` did not run: the user has to be told something first, and the host could show it to nobody. Only the host can settle this, so don't ask the user for it: {}.",
+            state.untold().join("; ")
+        ),
         Code::Unanswered => unanswered(tool, state.unknowns()),
         Code::ConditionNotMet => {
             let unmet = state.unmet().join("; ");

@@ -10,8 +10,8 @@ use super::limits;
 use super::state::{Approval, State};
 use crate::BoxFuture;
 use crate::call::Code;
-use crate::checklist::examine::Agree;
-use crate::checklist::{Slot, SlotState};
+use crate::checklist::examine::{Agree, Findings};
+use crate::checklist::{Party, Slot, SlotState};
 use crate::gate::QuestionId;
 use crate::ledger::{Entry, Ledger, LedgerError, Parking, Verdict, VerdictKind, VerdictParts};
 use crate::schema::Digest;
@@ -134,7 +134,10 @@ pub(super) fn verdict(state: &mut State, kind: VerdictKind, besides: Option<Stri
     let uses = if kind == VerdictKind::Cleared { state.taken() } else { Vec::new() };
     let mut reasons = reasons(state);
     reasons.extend(besides);
-    let open = state.unknowns().iter().map(|unknown| unknown.slot().to_owned()).collect();
+    let mut open: Vec<String> = state.unknowns().iter().map(|unknown| unknown.slot().to_owned()).collect();
+    if kind == VerdictKind::Blocked(Code::Unanswered) && has_only_to_tell(state) {
+        open.extend(nobody_was_told(state));
+    }
     let (list, slots) = slots(state);
     // The values are read: the text moves on into the record, unless it has secrets.
     let arguments = if state.has_secrets() { state.redacted() } else { state.take_canonical() };
@@ -193,6 +196,21 @@ fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
         }
     }
     (listed.findings.list, slots)
+}
+
+/// The lines that nobody was told of, which only the host can change.
+fn nobody_was_told(state: &mut State) -> Vec<String> {
+    let Some(Findings { tells, slots, .. }) = state.listed.as_mut().map(|listed| &mut listed.findings) else {
+        return Vec::new();
+    };
+    let mut untold = Vec::new();
+    for tell in tells {
+        let Some(slot) = slots.get_mut(*tell) else { continue };
+        let why = "nobody could be shown it".to_owned();
+        slot.parts_mut().state = SlotState::Open { party: Party::Host, why };
+        untold.push(slot.name().to_owned());
+    }
+    untold
 }
 
 /// The reason of a no that stands because nobody may be asked.
@@ -273,14 +291,26 @@ pub(super) fn detach(mut appending: Appending, runtime: Option<&tokio::runtime::
     }
 }
 
+/// Nothing keeps it from running but that somebody may have to be told something.
+pub(super) fn has_only_to_tell(state: &State) -> bool {
+    judged(state) == VerdictKind::Cleared
+}
+
 /// It may run.
 pub(super) fn is_cleared(state: &State) -> bool {
     kind(state) == VerdictKind::Cleared
 }
 
+fn kind(state: &State) -> VerdictKind {
+    match judged(state) {
+        VerdictKind::Cleared if !state.untold().is_empty() => VerdictKind::Blocked(Code::Unanswered),
+        judged => judged,
+    }
+}
+
 /// Deny, then a plan that was rejected, then what doesn't hold, then that it was cancelled, then a person's no, then what
 /// is unknown, then what else a person said. What a person can still fill in, elsewhere, waits.
-fn kind(state: &State) -> VerdictKind {
+fn judged(state: &State) -> VerdictKind {
     if !state.ruling.denied.is_empty() {
         return VerdictKind::Blocked(Code::Denied);
     }

@@ -9,9 +9,9 @@ use super::decide::Decided;
 use super::state::{Approval, Listed, State};
 use crate::call::{Place, Reported, ToolCall};
 use crate::checklist::examine::Filled;
-use crate::checklist::{Checklist, Slot, SlotKind, SlotState, Snapshot};
+use crate::checklist::{Checklist, Kept, Slot, SlotKind, SlotState, Snapshot, TakesValue};
 use crate::gate::{Addressee, Answer, FillError, Grants, Written};
-use crate::ledger::{Claimed, LedgerKey, Reply, Stored};
+use crate::ledger::{Claimed, Fill, GivenValue, LedgerKey, Reply, Stored};
 use crate::schema::JsonPath;
 use crate::schema::json::Json;
 use crate::tool::HostTool;
@@ -80,11 +80,12 @@ impl Acceptance {
         })
     }
 
-    /// Takes up what was answered meanwhile: unless the call is the same to the byte, and the tool is, nothing that was
+    /// Takes up what was answered meanwhile, and gives what the user wants to have kept: unless the call is the same to the byte, and the tool is, nothing that was
     /// answered counts. What was given with a yes makes the next revision, before anything is looked up.
-    pub(crate) fn answered(self, by: &Answering<'_>) -> Self {
+    pub(crate) fn answered(self, by: &Answering<'_>) -> (Self, Vec<Kept>) {
         let Answering { claimed, key, .. } = *by;
-        self.goes_on(claimed, |state, open| {
+        let mut kept = Vec::new();
+        let going = self.goes_on(claimed, |state, open| {
             state.user_apart = by.user_apart;
             state.approval = comes_to(state, claimed, key, by.now);
             let mut listed = Listed::new(Arc::clone(by.list), open);
@@ -93,17 +94,23 @@ impl Acceptance {
             state.given = Some(without_defaults(state.canonical(), claimed.asked()));
             state.hears_again(claimed, key);
             if let (Approval::Given(_), Some(question)) = (state.approval, claimed.asked().question()) {
-                let written = |(slot, value)| Written { question: question.clone(), slot, value, keep: false };
+                let written = |Fill { slot, value, keep, .. }| Written {
+                    question: question.clone(),
+                    slot,
+                    value,
+                    keep,
+                    at: None,
+                };
                 let filled = claimed.fills().into_iter().map(written).collect();
-                // Nobody said that it should be kept: a reply has no way to.
-                drop(state.fill_in(Some(by.checklist), filled));
+                kept = state.fill_in(Some(by.checklist), filled);
                 let user = state.falls_to(&Addressee::User);
                 if state.said.iter().any(|said| said.by == user && said.is_yes()) {
                     state.is_told();
                 }
             }
             state.listed.as_ref().map(|listed| listed.open.clone()).unwrap_or_default()
-        })
+        });
+        (going, kept)
     }
 
     fn goes_on(self, claimed: &Claimed, with: impl FnOnce(&mut State, Vec<JsonPath>) -> Vec<JsonPath>) -> Self {
@@ -168,12 +175,19 @@ impl Asked {
     }
 }
 
+/// Says whether a tool takes a value for a blank of a call that waits.
+pub(crate) fn takes_for<'a>(tool: &'a HostTool, verdict: &'a Stored) -> TakesValue<'a> {
+    let blanks: Vec<JsonPath> = verdict.open().into_iter().filter_map(argument).collect();
+    let arguments = verdict.arguments().unwrap_or("{}");
+    Box::new(move |slot, value| takes(tool, arguments, &blanks, slot, value).is_ok())
+}
+
 /// Does the tool take what is given for the blanks of a call that waits?
 pub(crate) fn fits(tool: &HostTool, verdict: &Stored, reply: &Reply) -> Result<(), FillError> {
     let blanks: Vec<JsonPath> = verdict.open().into_iter().filter_map(argument).collect();
     let arguments = verdict.arguments().unwrap_or("{}");
-    for (slot, text) in reply.filled() {
-        let value = Json::parse(text).map_err(|_| FillError::no_json())?;
+    for GivenValue { slot, json, .. } in reply.filled() {
+        let value = Json::parse(json).map_err(|_| FillError::no_json())?;
         if !verdict.open().contains(&slot.as_str()) {
             return Err(FillError::unknown());
         }

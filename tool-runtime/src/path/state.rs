@@ -199,6 +199,12 @@ impl State {
         self.listed.as_ref().is_some_and(|listed| !listed.told)
     }
 
+    /// Notices that have to be shown before it runs, and were not.
+    pub(super) fn untold(&self) -> &[String] {
+        let must_tell = |findings: &&Findings| findings.must_tell && self.is_untold();
+        self.blocking().filter(must_tell).map_or(&[], |findings| &findings.notices)
+    }
+
     fn blocking(&self) -> Option<&Findings> {
         self.listed.as_ref().map(|listed| &listed.findings).filter(|findings| !findings.shadow)
     }

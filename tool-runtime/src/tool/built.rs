@@ -241,7 +241,6 @@ impl Built {
     }
 
     /// The same, where there is something after the first `there` steps.
-    #[cfg(feature = "cel")]
     pub(crate) fn reach_from(&self, steps: &[Step], there: usize) -> Result<Reached, Unreached> {
         self.input.graph.reach_from(steps, there)
     }

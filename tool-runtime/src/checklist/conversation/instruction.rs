@@ -267,14 +267,15 @@ fn place(mention: &Mention) -> Place {
     Place { start: mention.start, end: mention.end, normalisation: mention.normalisation }
 }
 
-/// A string that a turn consists of, or that it puts into quotes.
-fn spoken(words: &Words) -> Vec<Mention> {
+fn string_at(text: &str, start: usize, end: usize) -> Mention {
+    let mut value = String::new();
+    write_string(&mut value, &text[start..end]);
+    Mention { value, start, end, normalisation: Normalisation::Exact, is_denied: false }
+}
+
+/// What a text puts into quotes.
+pub(super) fn quoted(words: &Words) -> Vec<Mention> {
     let text = words.text.as_str();
-    let mention = |start: usize, end: usize| {
-        let mut value = String::new();
-        write_string(&mut value, &text[start..end]);
-        Mention { value, start, end, normalisation: Normalisation::Exact, is_denied: false }
-    };
     let mut quoted = Vec::new();
     for (open, close) in
         [('"', '"'), ('\u{201c}', '\u{201d}'), ('\u{201e}', '\u{201c}'), ('`', '`'), ('\u{ab}', '\u{bb}')]
@@ -284,21 +285,28 @@ fn spoken(words: &Words) -> Vec<Mention> {
             && let Some(end) = text[start..].find(close).map(|at| start + at)
         {
             if start < end {
-                quoted.push(mention(start, end));
+                quoted.push(string_at(text, start, end));
             }
             from = end + close.len_utf8();
         }
     }
+    quoted
+}
+
+/// A string that a turn consists of, or that it puts into quotes.
+fn spoken(words: &Words) -> Vec<Mention> {
+    let text = words.text.as_str();
+    let quoted = quoted(words);
     if !quoted.is_empty() {
         return quoted;
     }
     let whole = text.trim();
     let start = text.len() - text.trim_start().len();
     let single = !whole.is_empty() && !whole.contains(char::is_whitespace);
-    single.then(|| mention(start, start + whole.len())).into_iter().collect()
+    single.then(|| string_at(text, start, start + whole.len())).into_iter().collect()
 }
 
-fn days(piece: &Piece, now: Option<Day>) -> Vec<Mention> {
+pub(super) fn days(piece: &Piece, now: Option<Day>) -> Vec<Mention> {
     let mut found = Vec::new();
     for reading in &piece.readings {
         let days = match (&reading.value, now) {
@@ -320,7 +328,7 @@ fn days(piece: &Piece, now: Option<Day>) -> Vec<Mention> {
     found
 }
 
-fn numbers(piece: &Piece, shape: &Shape) -> Vec<Mention> {
+pub(super) fn numbers(piece: &Piece, shape: &Shape) -> Vec<Mention> {
     let number = |read: &Read| match read {
         Read::Number(number) => {
             Some(number.clone()).filter(|number| *shape == Shape::Number || !number.contains(['.', 'e']))

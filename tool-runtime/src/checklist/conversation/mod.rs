@@ -1,5 +1,7 @@
 //! What was said and what tools answered, kept with an index so that values are found in it.
 
+mod answer;
+mod candidates;
 mod instruction;
 mod observed;
 mod wanted;
@@ -7,6 +9,8 @@ mod wanted;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+pub(crate) use self::answer::{Asked, Takes};
+pub use self::answer::{TurnAnswer, TurnValue};
 use self::observed::Observed;
 use super::ask::Ask;
 use super::location::Location;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::checklist::examine::Filled;
-use crate::checklist::{Checklist, Kept, Unknown, put};
+use crate::checklist::{Checklist, Kept, Shape, Unknown, put};
 use crate::gate::{Blank, Takes, Written};
-use crate::ledger::Fills;
+use crate::ledger::{Fill, Fills};
 use crate::path::state::State;
-use crate::schema::json::Json;
+use crate::schema::json::{Json, de};
 use crate::schema::{JsonPath, Problem, Segment, Step};
 use crate::tool::HostTool;
 
@@ -25,7 +25,7 @@ impl State {
         let mut fills = Vec::new();
         let mut by = Vec::new();
         let mut kept = Vec::new();
-        for Written { question, slot, value, keep } in filled {
+        for Written { question, slot, value, keep, .. } in filled {
             by.push(question.clone());
             match argument(&slot) {
                 Some(path) => {
@@ -60,8 +60,9 @@ impl State {
 /// What was written into blanks, as the record of the answer has it.
 pub(super) fn recorded_fills(state: &State, written: &[Written]) -> Fills {
     let mut fills = Fills::default();
-    for Written { slot, value, .. } in written {
-        fills.add(slot.as_str(), value.clone(), is_secret(state, slot));
+    for Written { slot, value, keep, at, .. } in written {
+        let at = at.as_deref().and_then(|at| de::read(at, 0).ok());
+        fills.add(Fill { slot: slot.clone(), value: value.clone(), secret: is_secret(state, slot), keep: *keep, at });
     }
     fills
 }
@@ -123,6 +124,10 @@ pub(super) fn blank(state: &State, unknown: &Unknown) -> Blank {
         blank.types = reached.types();
         blank.choices = reached.words.unwrap_or_default();
     }
+    if Shape::of_argument(state.tool().schema(), unknown.slot()) == Shape::Date {
+        blank.format = "date".to_owned();
+    }
+    blank.says = unknown.says().to_vec();
     if let Some(found) = state.conflict_at(unknown.slot()) {
         blank.choices = found;
     }

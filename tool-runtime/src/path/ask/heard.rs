@@ -129,7 +129,8 @@ impl State {
         if let (Approval::Given(_), Some((scope, question)), true) =
             (self.approval, agreed, self.ruling.denied.is_empty())
         {
-            grants.add(self.tool(), self.canonical(), scope, question.clone());
+            let told = if self.is_untold() { Vec::new() } else { self.notices().to_vec() };
+            grants.add(self.tool(), self.canonical(), scope, question.clone(), told);
         }
     }
 
