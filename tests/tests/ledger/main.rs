@@ -9,6 +9,8 @@ mod keys;
 mod processes;
 mod queries;
 mod repair;
+mod rotation;
+mod several;
 mod sql;
 mod support;
 mod waiting;

@@ -143,6 +143,10 @@ fn verdict(state: &mut State, kind: VerdictKind, besides: Option<String>) -> Arc
         reasons,
         open,
         question: state.question.clone(),
+        besides: match kind {
+            VerdictKind::Blocked(Code::ApprovalPending) => state.waits_besides(),
+            _ => Vec::new(),
+        },
         approvals: state.approvals(),
         grant: state.grant.as_ref().map(|grant| grant.question().clone()),
         list,
