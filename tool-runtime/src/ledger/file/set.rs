@@ -43,7 +43,7 @@ impl Set {
     /// Is this where the chain once was? `None`: the files of that time were taken out.
     pub(super) fn has(&self, head: FileHead) -> Option<bool> {
         let before = self.older.pruned.map_or(FileHead::START, |(_, head)| head);
-        let Some(place) = head.lines().checked_sub(before.lines()) else { return None };
+        let place = head.lines().checked_sub(before.lines())?;
         let Some(place) = place.checked_sub(1) else { return Some(head == before && head != FileHead::START) };
         let mut macs = self.older.files.iter().flat_map(|closed| &closed.macs).chain(&self.newest.macs);
         let found = usize::try_from(place).ok().and_then(|place| macs.nth(place));
