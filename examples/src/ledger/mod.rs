@@ -87,7 +87,7 @@ pub async fn run(words: &[String], key: LedgerKey, out: &mut impl Write) -> Resu
         ["replay", store, ref options @ ..] => {
             again::replay(&read(store, &key, Query::all()).await?, options, out)?;
         }
-        ["stops", store] => stops(&read(store, &key, Query::all()).await?, out)?,
+        ["stops", store] => stops(&read(store, &key, Query::all().stopped()).await?, out)?,
         ["failed", store] => {
             for (case, failure) in read(store, &key, Query::all()).await?.failed_sources() {
                 writeln!(out, "{case}  {}", failed(&failure))?;
@@ -163,6 +163,9 @@ fn verify(
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let verified = FileLedger::verify(file, key, expect)?;
     let lines = verified.head.map_or(0, |head| head.lines());
+    if let Some(pruned) = verified.pruned {
+        writeln!(out, "the files with the first {} lines were taken out", pruned.lines())?;
+    }
     match verified.tail {
         FileTail::Whole => writeln!(out, "{lines} lines, all as they were written")?,
         FileTail::NoNewline(_) => return Err(format!("{lines} lines hold; the last has no newline").into()),
@@ -242,8 +245,8 @@ fn explain(case: &CaseHistory, out: &mut impl Write) -> std::io::Result<()> {
 fn waits(case: &CaseHistory, out: &mut impl Write) -> std::io::Result<()> {
     line(case, out)?;
     list("because", &case.asked().map(|asked| asked.reasons()).unwrap_or_default(), out)?;
-    if let Some(question) = case.question() {
-        writeln!(out, "  question: {question}")?;
+    for (to, question) in case.waits_for().filter_map(|asked| Some((asked.addressee(), asked.question()?))) {
+        writeln!(out, "  question: {question} (to {to})")?;
     }
     list("to be filled in", &case.open(), out)?;
     for (slot, question) in case.asked().map(|asked| asked.confirmed()).unwrap_or_default() {

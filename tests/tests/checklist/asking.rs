@@ -177,9 +177,9 @@ async fn nobody_agrees_in_anothers_place() {
         (Answer::Forbidden, Answer::Yes, Code::Denied),
         (Answer::Later, Answer::No, Code::Rejected),
         (Answer::No, Answer::Later, Code::Rejected),
-        // Nobody can go on with a call that waits for two.
-        (Answer::Later, Answer::Later, Code::ApprovalUnavailable),
+        (Answer::Later, Answer::Later, Code::ApprovalPending),
         (Answer::Yes, Answer::Later, Code::ApprovalPending),
+        (Answer::Later, Answer::Yes, Code::ApprovalPending),
     ] {
         let bench = confirmed();
         let (of_user, of_approver) = (Sets::default(), Sets::default());

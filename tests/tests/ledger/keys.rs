@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use tool_runtime::{
-    AllowAll, Answer, CaseState, Code, FileLedger, FileLedgerError, Harness, Ledger, LedgerKey, Query, SqlLedger,
-    SqlOptions, ToolCall,
+    AllowAll, Answer, CallFacts, CaseState, Code, Decision, FileLedger, FileLedgerError, Harness, Ledger, LedgerKey,
+    Query, SqlLedger, SqlOptions, ToolCall,
 };
 
 use crate::sql::Database;
@@ -139,17 +139,19 @@ async fn a_database_of_the_first_version_goes_on() {
         let ran = Ran::default();
         let (case, question) = {
             let ledger = database.host("a").await;
-            Harness::new(registry(&ran, [PayTool::host()]), AllowAll)
-                .ledger(Arc::clone(&ledger))
-                .run([payment(1)])
-                .await;
+            let registry = || registry(&ran, [PayTool::host()]);
+            Harness::new(registry(), AllowAll).ledger(Arc::clone(&ledger)).run([payment(1)]).await;
+            let denies = |_: &CallFacts<'_>| Decision::deny("no \"code\":\"ok\" here");
+            Harness::new(registry(), denies).ledger(Arc::clone(&ledger)).run([payment(2)]).await;
             let waiting = propose(&patient(&ran, Arc::clone(&ledger)), &ledger, unlock("1")).await;
             ledger.close().await;
             waiting
         };
-        // What the second and the third have added.
+        // What the later ones have added.
         for undo in [
             "DROP TABLE tool_uses",
+            "DROP INDEX tool_calls_stopped",
+            "ALTER TABLE tool_calls DROP COLUMN stopped",
             "ALTER TABLE tool_calls DROP COLUMN verdict_key",
             "ALTER TABLE tool_calls DROP COLUMN ended_key",
             "ALTER TABLE tool_entries DROP COLUMN key_id",
@@ -161,16 +163,22 @@ async fn a_database_of_the_first_version_goes_on() {
         let ledger = database.host("b").await;
         let history = fine(ledger.history(Query::all()).await);
         let states: Vec<_> = history.cases().iter().map(|case| case.state()).collect();
-        assert_eq!(states, [CaseState::Ended(Code::Ok), CaseState::Waiting]);
+        assert_eq!(states, [CaseState::Ended(Code::Ok), CaseState::Ended(Code::Denied), CaseState::Waiting]);
         assert!(history.cases().iter().flat_map(|case| case.entries()).all(|entry| entry.key_id() == Some("test")));
+        // Which ones stopped is known of those, too.
+        let stopped = fine(ledger.history(Query::all().stopped()).await);
+        assert_eq!(
+            stopped.stops().into_keys().collect::<Vec<_>>(),
+            [("pay".to_owned(), Code::Denied), ("unlock".to_owned(), Code::ApprovalPending)]
+        );
         fine(ledger.reply(signed(&question, Answer::Yes)).await);
         let settled = fine(patient(&ran, Arc::clone(&ledger)).resume(case, None).await);
         assert_eq!((code(&settled), ran.times()), (Code::Ok, 2));
         ledger.close().await;
         // And one of a later version isn't touched.
-        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 4").await, 1);
+        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 9").await, 1);
         assert!(crate::sql::open(&database.name(), SqlOptions::new()).await.is_err());
-        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 4 WHERE version = 4").await, 1);
+        assert_eq!(database.meddle("UPDATE tool_ledger SET version = 9 WHERE version = 9").await, 1);
     }
 }
 

@@ -10,6 +10,8 @@ mod limits;
 mod processes;
 mod queries;
 mod repair;
+mod rotation;
+mod several;
 mod sql;
 mod support;
 mod turns;

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use tool_runtime::{
-    Answer, Ask, BoxFuture, CallFacts, CaseState, CheckedCall, Checklist, Code, Decision, Entry, Harness, Hit, Ledger,
-    Location, Lookup, MemoryLedger, Normalisation, Pointer, ProviderReport, Query, QuestionSet, SourceKind, ToolCall,
-    source_fn, tool,
+    AllowAll, Answer, Ask, BoxFuture, CallFacts, CaseState, CheckedCall, Checklist, Code, Decision, Entry, Harness,
+    Hit, Ledger, Location, Lookup, MemoryLedger, Normalisation, Pointer, ProviderReport, Query, QuestionSet,
+    SourceKind, ToolCall, source_fn, tool,
 };
 
 use crate::sql::Store;
-use crate::support::{Ran, fine, registry};
+use crate::support::{PayTool, Ran, fine, patient, payment, propose, registry, signed};
 
 /// Sends money.
 ///
@@ -110,6 +110,42 @@ async fn each_question_about_a_call_is_a_query() {
         assert_eq!(history.waiting().map(|case| case.id()).collect::<Vec<_>>(), [case("fine").id()]);
         assert_eq!(history.stops().len(), 2);
         assert_eq!(ran.times(), 0);
+    }
+}
+
+/// What stopped is found among what did not; a call that is gone on with isn't one of them any more.
+#[tokio::test]
+async fn what_stopped_is_a_query_of_its_own() {
+    for store in Store::all().await {
+        let (ran, ledger) = (Ran::default(), store.open("a").await);
+        let registry = || registry(&ran, [PayTool::host()]);
+        for amount in 1..=3 {
+            Harness::new(registry(), AllowAll).ledger(Arc::clone(&ledger)).run([payment(amount)]).await;
+        }
+        let denies = |_: &CallFacts<'_>| Decision::deny("not today");
+        let denied = Harness::new(registry(), denies).ledger(Arc::clone(&ledger)).run_settled([payment(4)], None).await;
+        let denied = denied[0].record().case();
+        let patient = patient(&ran, Arc::clone(&ledger));
+        let (yes, no) = (propose(&patient, &ledger, payment(5)).await, propose(&patient, &ledger, payment(6)).await);
+        let stopped = async |query: Query| -> Vec<_> {
+            let history = fine(ledger.history(query.stopped()).await);
+            history.cases().iter().map(|case| (case.id(), case.stopped_at())).collect()
+        };
+        let pending = Some(Code::ApprovalPending);
+        let all = [(denied, Some(Code::Denied)), (yes.0, pending), (no.0, pending)];
+        assert_eq!(stopped(Query::all()).await, all);
+        assert_eq!(stopped(Query::all().tool("pay")).await, all);
+        assert_eq!(stopped(Query::all().tool("unlock")).await, []);
+        assert_eq!(stopped(Query::all().newest(1)).await, all[2..]);
+        for (question, answer) in [(&yes.1, Answer::Yes), (&no.1, Answer::No)] {
+            fine(ledger.reply(signed(question, answer)).await);
+        }
+        assert_eq!(stopped(Query::all()).await, all);
+        for case in [yes.0, no.0] {
+            drop(fine(patient.resume(case, None).await));
+        }
+        assert_eq!(stopped(Query::all()).await, [all[0], (no.0, Some(Code::Rejected))]);
+        assert_eq!(ran.times(), 4);
     }
 }
 

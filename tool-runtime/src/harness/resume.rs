@@ -82,7 +82,8 @@ impl Harness {
         let parts = &self.0;
         if !reply.filled().is_empty() {
             let history = parts.ledger.history(Query::all().question(reply.question())).await?;
-            let waits = |case: &&CaseHistory| case.question().as_ref() == Some(reply.question());
+            let waits =
+                |case: &&CaseHistory| case.waits_for().any(|asked| asked.question().as_ref() == Some(reply.question()));
             let waiting = history.waiting().find(waits).and_then(CaseHistory::verdict);
             let verdict = waiting.ok_or(ReplyError::Late(AnswerError::NotPending))?;
             let tool = parts.registry.get(verdict.tool()).filter(|tool| verdict.definition() == Some(*tool.digest()));

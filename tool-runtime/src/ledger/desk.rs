@@ -8,7 +8,7 @@ use super::LedgerError;
 use super::limits::{Amount, Clearing, Tally, Uses};
 use super::record::{Entry, VerdictKind};
 use super::stored::{Stored, StoredKind};
-use super::waiting::{ClaimError, Claimed, Refusal, Reply, ReplyEntry, ReplyError};
+use super::waiting::{ClaimError, Claimed, Refusal, Reply, ReplyEntry, ReplyError, final_answer};
 use crate::call::{CaseId, Code};
 use crate::gate::{Answer, AnswerError, QuestionId};
 use crate::schema::Digest;
@@ -17,7 +17,7 @@ use crate::schema::Digest;
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     /// Questions about calls that were not decided yet.
-    asked: HashMap<CaseId, Stored>,
+    asked: HashMap<CaseId, Vec<Stored>>,
     waiting: HashMap<CaseId, Waiting>,
     /// What people said no to, by conversation and by what would have run; `None` is a yes after it. Each with how many
     /// were said before, since one thing has a digest for each key.
@@ -31,15 +31,29 @@ pub(super) struct Desk {
 
 #[derive(Debug)]
 struct Waiting {
-    asked: Stored,
+    asked: Vec<Stored>,
     verdict: Stored,
-    answered: Option<Stored>,
+    answered: Vec<Stored>,
     whole: Option<Arc<str>>,
     hidden: Option<Arc<str>>,
     claimed: bool,
 }
 
 impl Waiting {
+    /// What it comes to, as far as that is known.
+    fn claimed(&self) -> Option<Claimed> {
+        Claimed::of(self.verdict.clone(), &self.asked, &self.answered)
+    }
+
+    /// A no, or all have answered.
+    fn is_answered(&self) -> bool {
+        self.claimed().is_some_and(|claimed| claimed.answered().is_some())
+    }
+
+    fn asks(&self, question: &QuestionId) -> Option<&Stored> {
+        self.asked.iter().find(|asked| asked.question().as_ref() == Some(question))
+    }
+
     fn is_over(&self, now: SystemTime) -> bool {
         self.verdict.expires().is_some_and(|expires| expires <= now)
     }
@@ -99,7 +113,7 @@ impl Desk {
         self.uses.see(entry);
         match entry.kind() {
             StoredKind::Asked => {
-                self.asked.insert(case, entry.clone());
+                self.asked.entry(case).or_default().push(entry.clone());
             }
             StoredKind::Answered => {
                 if let (Some(what), Some(question)) = (entry.what(), entry.question()) {
@@ -117,13 +131,15 @@ impl Desk {
                     }
                 }
                 if let Some(waiting) = self.waiting.get_mut(&case) {
-                    waiting.answered.get_or_insert_with(|| entry.clone());
+                    waiting.answered.push(entry.clone());
                 }
             }
             StoredKind::Verdict if entry.code() == Some(Code::ApprovalPending) => {
-                if let Some(asked) = self.asked.remove(&case) {
-                    let verdict = entry.clone();
-                    let waiting = Waiting { asked, verdict, answered: None, whole: None, hidden: None, claimed: false };
+                if let Some(mut asked) = self.asked.remove(&case) {
+                    let (verdict, waits_for) = (entry.clone(), entry.waits_for());
+                    asked.retain(|asked| asked.question().is_some_and(|asked| waits_for.contains(&asked)));
+                    let answered = Vec::new();
+                    let waiting = Waiting { asked, verdict, answered, whole: None, hidden: None, claimed: false };
                     self.waiting.insert(case, waiting);
                 }
             }
@@ -142,21 +158,23 @@ impl Desk {
         if !reply.is_final() {
             return Err(ReplyError::NoAnswer);
         }
-        let waits = |waiting: &&Waiting| waiting.asked.question().as_ref() == Some(&reply.question);
-        let waiting = self.waiting.values().find(waits).ok_or(ReplyError::Late(AnswerError::NotPending))?;
-        if waiting.answered.is_some() {
+        let waits = |waiting: &Waiting| waiting.asks(&reply.question).is_some();
+        let waiting = self.waiting.values().find(|waiting| waits(waiting));
+        let waiting = waiting.ok_or(ReplyError::Late(AnswerError::NotPending))?;
+        if waiting.is_answered() || final_answer(&waiting.answered, Some(&reply.question)).is_some() {
             return Err(ReplyError::Late(AnswerError::AlreadyAnswered));
         }
         if waiting.is_over(now) || waiting.claimed {
             return Err(ReplyError::Late(AnswerError::Expired));
         }
-        reply.entry(&waiting.asked, now)
+        let asked = waiting.asks(&reply.question).ok_or(ReplyError::Late(AnswerError::NotPending))?;
+        reply.entry(asked, now)
     }
 
     /// What was given with the answer to a call that waits, and is secret.
     pub(super) fn hide(&mut self, case: CaseId, hidden: Option<String>) {
-        if let Some(waiting) = self.waiting.get_mut(&case) {
-            waiting.hidden = hidden.map(Arc::from);
+        if let Some((waiting, hidden)) = self.waiting.get_mut(&case).zip(hidden) {
+            waiting.hidden = Some(Arc::from(hidden));
         }
     }
 
@@ -164,21 +182,14 @@ impl Desk {
     pub(super) fn claim(&mut self, case: CaseId, now: SystemTime) -> Result<Claimed, ClaimError> {
         let now = self.time(now);
         let waiting = self.waiting.get_mut(&case).filter(|waiting| !waiting.claimed).ok_or(ClaimError::NotWaiting)?;
-        if waiting.answered.is_none() && !waiting.is_over(now) {
+        let claimed = waiting.claimed().ok_or(ClaimError::NotWaiting)?;
+        if claimed.answered().is_none() && !waiting.is_over(now) {
             return Err(ClaimError::NotAnswered);
         }
         waiting.claimed = true;
-        let Waiting { asked, verdict, answered, whole, hidden, .. } = waiting;
         let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
-        let (whole, hidden) = (text(whole), text(hidden));
-        Ok(Claimed {
-            asked: asked.clone(),
-            verdict: verdict.clone(),
-            answered: answered.clone(),
-            whole,
-            hidden,
-            at: Some(now),
-        })
+        let (whole, hidden) = (text(&waiting.whole), text(&waiting.hidden));
+        Ok(Claimed { whole, hidden, at: Some(now), ..claimed })
     }
 
     /// How much of limits was used.

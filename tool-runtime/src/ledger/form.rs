@@ -108,7 +108,7 @@ impl FormRecord {
 
 impl Serialize for FormRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("FormRecord", 11)?;
+        let mut fields = serializer.serialize_struct("FormRecord", 13)?;
         fields.serialize_field("entry", "form")?;
         fields.serialize_field("case", &self.case())?;
         match self.conversation() {
@@ -124,10 +124,7 @@ impl Serialize for FormRecord {
         fields.serialize_field("asks", &self.asks)?;
         fields.serialize_field("fields", &self.fields)?;
         fields.serialize_field("form", self.end.as_str())?;
-        match self.filled.is_empty() {
-            true => fields.skip_field("filled")?,
-            false => fields.serialize_field("filled", &self.filled)?,
-        }
+        self.filled.serialize_into(&mut fields)?;
         fields.serialize_field("waited_us", &in_micros(self.waited))?;
         fields.end()
     }

@@ -184,7 +184,21 @@ impl CaseHistory {
         self.answered()?.signer()
     }
 
-    /// The question that it waits for.
+    /// The questions that it still waits for, each as it was asked.
+    pub fn waits_for(&self) -> impl Iterator<Item = &Stored> {
+        let open = self.folded().2;
+        self.entries.iter().filter(move |entry| {
+            entry.kind() == StoredKind::Asked && entry.question().is_some_and(|question| open.contains(&question))
+        })
+    }
+
+    /// Was this question about it?
+    pub(crate) fn asks(&self, question: &QuestionId) -> bool {
+        let asks = |entry: &Stored| entry.kind() == StoredKind::Asked && entry.question().as_ref() == Some(question);
+        self.entries.iter().any(asks)
+    }
+
+    /// The last question about it.
     pub fn question(&self) -> Option<QuestionId> {
         self.asked()?.question()
     }
@@ -234,31 +248,38 @@ impl CaseHistory {
         rules
     }
 
-    /// The state, and the entry that ended it.
-    fn folded(&self) -> (CaseState, Option<&Stored>) {
+    /// The state, the entry that ended it, and the questions that it waits for.
+    fn folded(&self) -> (CaseState, Option<&Stored>, Vec<QuestionId>) {
         let mut state = CaseState::Asked;
         let mut end = None;
+        let mut open = Vec::new();
         for entry in &self.entries {
             state = match (entry.kind(), state) {
                 (_, CaseState::Ended(_)) => state,
                 (StoredKind::LateEnd | StoredKind::Asked | StoredKind::Form | StoredKind::Declaration, _) => state,
                 (StoredKind::Answered, CaseState::Waiting) if entry.answer() != Some(Answer::Later) => {
-                    CaseState::Answered
+                    // A no is enough.
+                    let is_no = entry.answer() == Some(Answer::No);
+                    open.retain(|open| !is_no && entry.question().as_ref() != Some(open));
+                    if open.is_empty() { CaseState::Answered } else { CaseState::Waiting }
                 }
                 (StoredKind::Answered, _) => state,
-                (StoredKind::Verdict, _) => match entry.code() {
-                    None => CaseState::Running,
-                    Some(Code::ApprovalPending) => CaseState::Waiting,
-                    Some(code) => CaseState::Refused(code),
-                },
+                (StoredKind::Verdict, _) => {
+                    open = entry.waits_for();
+                    match entry.code() {
+                        None => CaseState::Running,
+                        Some(Code::ApprovalPending) => CaseState::Waiting,
+                        Some(code) => CaseState::Refused(code),
+                    }
+                }
                 (StoredKind::End | StoredKind::Repaired, _) if is_pause(entry) => state,
                 (StoredKind::End | StoredKind::Repaired, _) => {
-                    end = Some(entry);
+                    (end, open) = (Some(entry), Vec::new());
                     CaseState::Ended(entry.code().unwrap_or(Code::HostError))
                 }
             };
         }
-        (state, end)
+        (state, end, open)
     }
 }
 
@@ -275,6 +296,7 @@ pub struct Query {
     pub(super) question: Option<QuestionId>,
     pub(super) tool: Option<String>,
     pub(super) unfinished: bool,
+    pub(super) stopped: bool,
     pub(super) declarations: bool,
     pub(super) newest: Option<usize>,
 }
@@ -309,7 +331,7 @@ impl Query {
         self
     }
 
-    /// The one that waits for the answer to a question.
+    /// The one that a question is or was about.
     #[must_use]
     pub fn question(mut self, question: &QuestionId) -> Self {
         self.question = Some(question.clone());
@@ -320,6 +342,16 @@ impl Query {
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
         self.tool = Some(tool.into());
+        self
+    }
+
+    /// Those that [stopped](CaseHistory::stopped_at): that may not run, did not end well, or wait. Which slot was empty and
+    /// where calls stop is asked of these. Databases have an index of them, so that they are found among any number of
+    /// others; what is asked of a conversation, a call or a question has one, too. Whatever else is asked reads all calls
+    /// that there are, or the [newest](Self::newest).
+    #[must_use]
+    pub fn stopped(mut self) -> Self {
+        self.stopped = true;
         self
     }
 
@@ -334,9 +366,10 @@ impl Query {
         let ended = || matches!(case.state(), CaseState::Ended(_));
         self.conversation.as_deref().is_none_or(|wanted| case.conversation() == Some(wanted))
             && self.case.is_none_or(|wanted| case.case == wanted)
-            && self.question.as_ref().is_none_or(|wanted| case.question().as_ref() == Some(wanted))
+            && self.question.as_ref().is_none_or(|wanted| case.asks(wanted))
             && self.tool.as_deref().is_none_or(|wanted| case.tool() == wanted)
             && !(self.unfinished && ended())
+            && !(self.stopped && case.stopped_at().is_none())
     }
 
     /// Leaves what is asked for.

@@ -170,6 +170,8 @@ pub(crate) struct VerdictParts {
     pub(crate) reasons: Vec<String>,
     pub(crate) open: Vec<String>,
     pub(crate) question: Option<QuestionId>,
+    /// Of a call that waits for several answers: the other questions.
+    pub(crate) besides: Vec<QuestionId>,
     /// Who has agreed, in which question.
     pub(crate) approvals: Vec<(Addressee, QuestionId)>,
     /// The question to which a yes for the session spared one about this call.
@@ -242,6 +244,11 @@ impl Verdict {
         self.0.question.as_ref()
     }
 
+    /// Of a call that waits for several people: the questions that it waits for beside [that one](Self::question).
+    pub fn besides(&self) -> &[QuestionId] {
+        &self.0.besides
+    }
+
     /// Who has agreed to it, each in which question.
     pub fn approvals(&self) -> impl ExactSizeIterator<Item = (&Addressee, &QuestionId)> {
         self.0.approvals.iter().map(|(by, question)| (by, question))
@@ -294,6 +301,10 @@ impl Serialize for Verdict {
         match &parts.question {
             Some(question) => fields.serialize_field("question", question)?,
             None => fields.skip_field("question")?,
+        }
+        match parts.besides.is_empty() {
+            true => fields.skip_field("besides")?,
+            false => fields.serialize_field("besides", &parts.besides)?,
         }
         match parts.approvals.is_empty() {
             true => fields.skip_field("approvals")?,

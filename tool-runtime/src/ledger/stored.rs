@@ -271,6 +271,14 @@ impl Stored {
         self.word("question").map(QuestionId::from)
     }
 
+    /// Of a verdict: the questions that the call waits for. Empty if it doesn't wait.
+    pub fn waits_for(&self) -> Vec<QuestionId> {
+        if self.0.kind != StoredKind::Verdict || self.code() != Some(Code::ApprovalPending) {
+            return Vec::new();
+        }
+        self.question().into_iter().chain(self.words("besides").into_iter().map(QuestionId::from)).collect()
+    }
+
     /// Of a verdict: what was ruled of the sampled plans that the call is from.
     pub fn plan(&self) -> Option<RulingRecord> {
         RulingRecord::read(self.0.json.get("plan")?)

@@ -9,7 +9,7 @@ use super::asked::AnsweredRecord;
 use super::binding::Binding;
 use super::fills::{Fill, Fills, GivenValue};
 use super::record::{Entry, Verdict};
-use super::stored::Stored;
+use super::stored::{Stored, StoredKind};
 use crate::call::{CaseId, Place};
 use crate::checklist::{TurnAnswer, TurnValue};
 use crate::gate::{Answer, AnswerError, FillError, QuestionId, Signer};
@@ -143,6 +143,12 @@ impl Reply {
         Ok(ReplyEntry { entry, hidden })
     }
 
+    /// It agrees.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(super) fn is_yes(&self) -> bool {
+        self.answer.is_yes()
+    }
+
     /// Only what settles a question is an answer to one that waits.
     pub(super) fn is_final(&self) -> bool {
         matches!(self.answer, Answer::Yes | Answer::No | Answer::YesForSession(_))
@@ -161,6 +167,16 @@ impl fmt::Debug for Reply {
             .field("filled", &slots)
             .finish()
     }
+}
+
+/// The answer that settles a question, if somebody gave one.
+pub(super) fn final_answer<'a>(answered: &'a [Stored], question: Option<&QuestionId>) -> Option<&'a Stored> {
+    let is_final = |answered: &&Stored| {
+        answered.kind() == StoredKind::Answered
+            && answered.question().as_ref() == question
+            && answered.answer().is_some_and(|answer| answer == Answer::No || answer.is_yes())
+    };
+    answered.iter().find(is_final)
 }
 
 /// For what a call's secrets are sealed: its arguments, and what was given for its blanks.
@@ -214,9 +230,12 @@ impl From<LedgerError> for ReplyError {
 /// A call that waited, which now is the claimant's alone to go on with.
 #[derive(Clone)]
 pub struct Claimed {
+    /// The question by whose answer it is gone on with.
     pub(super) asked: Stored,
     pub(super) verdict: Stored,
     pub(super) answered: Option<Stored>,
+    /// The other questions that it waited for and that were answered, with the answers.
+    pub(super) besides: Vec<(Stored, Stored)>,
     /// The canonical text, where the verdict's has its secrets redacted.
     pub(super) whole: Option<String>,
     /// What was given with the answer and is secret.
@@ -226,7 +245,37 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// The question.
+    /// Of a call that waits: the questions that were asked about it, and their answers. `None`: it waits for none of them.
+    pub(super) fn of(verdict: Stored, asked: &[Stored], answered: &[Stored]) -> Option<Self> {
+        let waits_for = verdict.waits_for();
+        let asked_as = |question: &QuestionId| asked.iter().find(|asked| asked.question().as_ref() == Some(question));
+        let mut pairs: Vec<(&Stored, Option<&Stored>)> = waits_for
+            .iter()
+            .filter_map(asked_as)
+            .map(|asked| (asked, final_answer(answered, asked.question().as_ref())))
+            .collect();
+        // A no decides; then, that somebody has said nothing.
+        let is_no = |(_, answered): &(&Stored, Option<&Stored>)| {
+            answered.is_some_and(|answered| answered.answer() == Some(Answer::No))
+        };
+        let place = pairs.iter().position(is_no).or_else(|| pairs.iter().position(|(_, answered)| answered.is_none()));
+        if pairs.is_empty() {
+            return None;
+        }
+        let (asked, answered) = pairs.remove(place.unwrap_or(0));
+        let besides = pairs.into_iter().filter_map(|(asked, answered)| Some((asked.clone(), answered?.clone())));
+        Some(Claimed {
+            asked: asked.clone(),
+            answered: answered.cloned(),
+            besides: besides.collect(),
+            verdict,
+            whole: None,
+            hidden: None,
+            at: None,
+        })
+    }
+
+    /// The question. Of several: one whose answer was no, or that nobody has answered, if there is one.
     pub fn asked(&self) -> &Stored {
         &self.asked
     }
@@ -239,6 +288,11 @@ impl Claimed {
     /// The answer. `None`: nobody gave one in time.
     pub fn answered(&self) -> Option<&Stored> {
         self.answered.as_ref()
+    }
+
+    /// The other questions that the call waited for and that were answered, each with its answer.
+    pub fn besides(&self) -> &[(Stored, Stored)] {
+        &self.besides
     }
 
     /// The canonical text that was approved.
@@ -261,19 +315,26 @@ impl Claimed {
 
     /// What doesn't fit together of it.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let Claimed { asked, verdict, answered, .. } = self;
-        if asked.case() != verdict.case() || verdict.question() != asked.question() {
-            return Some("the verdict is not that of the question");
+        let Claimed { asked, verdict, answered, besides, .. } = self;
+        let waits_for = verdict.waits_for();
+        let binds = asked.binding().map(|binding| *binding.digest());
+        let given = answered.iter().map(|answered| (asked, Some(answered)));
+        let pairs = std::iter::once((asked, None)).chain(given);
+        for (asked, answered) in pairs.chain(besides.iter().map(|(asked, answered)| (asked, Some(answered)))) {
+            if asked.case() != verdict.case() || !asked.question().is_some_and(|asked| waits_for.contains(&asked)) {
+                return Some("the verdict is not that of the question");
+            }
+            let Some(answered) = answered else { continue };
+            if answered.case() != asked.case() || answered.question() != asked.question() {
+                return Some("the answer is not one to the question");
+            }
+            // All were shown the same.
+            let shown = asked.binding().map(|binding| *binding.digest());
+            if shown.is_none() || shown != binds || answered.binds() != binds {
+                return Some("the answer was given for something else");
+            }
         }
-        let answered = answered.as_ref()?;
-        if answered.case() != asked.case() || answered.question() != asked.question() {
-            return Some("the answer is not one to the question");
-        }
-        let binding = asked.binding();
-        match answered.binds() {
-            Some(binds) if binding.as_ref().is_some_and(|binding| *binding.digest() == binds) => None,
-            _ => Some("the answer was given for something else"),
-        }
+        None
     }
 }
 

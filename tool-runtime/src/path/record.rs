@@ -153,6 +153,10 @@ pub(super) fn verdict(state: &mut State, kind: VerdictKind, besides: Option<Stri
         reasons,
         open,
         question: state.question.clone(),
+        besides: match kind {
+            VerdictKind::Blocked(Code::ApprovalPending) => state.waits_besides(),
+            _ => Vec::new(),
+        },
         approvals: state.approvals(),
         grant: state.grant.as_ref().map(|grant| grant.question().clone()),
         list,

@@ -103,6 +103,7 @@ pub(super) fn candidates(
                     let word = words.text[mention.start..mention.end].to_lowercase();
                     lexicon.is_yes(&word) || lexicon.is_no(&word) || matches!(&*word, "true" | "false")
                 };
+                said.retain(|mention| !mention.is_denied);
                 said.retain(|mention| !is_polar || (polar(mention) && (may_say_yes || !places.is_empty())));
                 said
             }
@@ -205,7 +206,7 @@ fn single_in(text: &str) -> Option<Candidate> {
 }
 
 fn of_mention(mention: &Mention) -> Candidate {
-    let Mention { value, start, end, normalisation } = mention.clone();
+    let Mention { value, start, end, normalisation, .. } = mention.clone();
     Candidate { value, start, end, normalisation, anchored: false }
 }
 

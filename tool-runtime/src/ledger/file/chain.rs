@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::super::key::{LedgerKey, Mac};
-use super::super::record::from_micros;
+use super::super::record::{from_micros, to_micros};
 use super::super::stored::{Owner, Stored};
 use crate::schema::json::{Json, write_string};
 use crate::schema::{Digest, DigestError, JsonPath, text};
@@ -57,13 +57,15 @@ pub(super) struct Chain {
     /// The name of the key under which it was begun.
     first: String,
     pub(super) ledger: String,
+    /// Which file of the ledger it is in, from 1.
+    pub(super) file: u64,
     pub(super) head: FileHead,
 }
 
 impl Chain {
     /// The first line, which says what the file is.
     pub(super) fn begin(key: LedgerKey, ledger: String, at: i64, out: &mut String) -> Self {
-        let mut chain = Chain { first: key.id().to_owned(), key, ledger, head: FileHead::START };
+        let mut chain = Chain { first: key.id().to_owned(), key, ledger, file: 1, head: FileHead::START };
         let start = out.len();
         out.push_str(r#"{"n":0,"at_us":"#);
         out.push_str(itoa::Buffer::new().format(at));
@@ -75,8 +77,73 @@ impl Chain {
         chain
     }
 
+    /// The first line of the file after a closed one, whose chain it goes on with.
+    pub(super) fn follow(closed: &Chain, at: i64, out: &mut String) -> Self {
+        let mut chain = Chain { first: closed.key.id().to_owned(), file: closed.file + 1, ..closed.clone() };
+        let start = out.len();
+        out.push_str(r#"{"n":"#);
+        out.push_str(itoa::Buffer::new().format(chain.head.lines));
+        out.push_str(r#","at_us":"#);
+        out.push_str(itoa::Buffer::new().format(at));
+        out.push_str(r#","format":2,"ledger":"#);
+        write_string(out, &chain.ledger);
+        out.push_str(r#","key":"#);
+        write_string(out, chain.key.id());
+        out.push_str(r#","file":"#);
+        out.push_str(itoa::Buffer::new().format(chain.file));
+        out.push_str(r#","after":"#);
+        write_string(out, &chain.head.to_string());
+        chain.close(out, start);
+        chain
+    }
+
     /// A line with an entry.
     pub(super) fn line(&mut self, entry: &str, at: i64, owner: &str, out: &mut String) {
+        let start = self.open(at, owner, out);
+        out.push_str(r#","entry":"#);
+        out.push_str(entry);
+        self.close(out, start);
+    }
+
+    /// The last line of a file.
+    pub(super) fn last(&mut self, at: i64, owner: &str, out: &mut String) {
+        let start = self.open(at, owner, out);
+        out.push_str(r#","closed":"#);
+        out.push_str(itoa::Buffer::new().format(self.file));
+        self.close(out, start);
+    }
+
+    /// A line with an entry of a file that is going to be taken out. Counts only with the line of that.
+    pub(super) fn carried(&mut self, entry: &Stored, at: i64, owner: &str, out: &mut String) {
+        let start = self.open(at, owner, out);
+        out.push_str(r#","carried":{"at_us":"#);
+        match entry.at() {
+            Some(at) => out.push_str(itoa::Buffer::new().format(to_micros(at))),
+            None => out.push_str("null"),
+        }
+        out.push_str(r#","owner":"#);
+        write_string(out, &entry.owner().map(ToString::to_string).unwrap_or_default());
+        out.push_str(r#","key":"#);
+        write_string(out, entry.key_id().unwrap_or(&self.first));
+        out.push_str(r#"},"entry":"#);
+        out.push_str(entry.text());
+        self.close(out, start);
+    }
+
+    /// A line that says that files were taken out, and that as many lines before it have what is kept of them.
+    pub(super) fn pruned(&mut self, pruned: &Pruned, carried: usize, at: i64, owner: &str, out: &mut String) {
+        let start = self.open(at, owner, out);
+        out.push_str(r#","pruned":{"file":"#);
+        out.push_str(itoa::Buffer::new().format(pruned.file));
+        out.push_str(r#","head":"#);
+        write_string(out, &pruned.head.to_string());
+        out.push_str(r#","carried":"#);
+        out.push_str(itoa::Buffer::new().format(carried));
+        out.push('}');
+        self.close(out, start);
+    }
+
+    fn open(&self, at: i64, owner: &str, out: &mut String) -> usize {
         let start = out.len();
         out.push_str(r#"{"n":"#);
         out.push_str(itoa::Buffer::new().format(self.head.lines));
@@ -86,9 +153,7 @@ impl Chain {
         write_string(out, owner);
         out.push_str(r#","key":"#);
         write_string(out, self.key.id());
-        out.push_str(r#","entry":"#);
-        out.push_str(entry);
-        self.close(out, start);
+        start
     }
 
     fn close(&mut self, out: &mut String, start: usize) {
@@ -123,6 +188,15 @@ impl Chain {
 
 const DOMAIN: &str = "file-line";
 
+/// Up to where files were taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pruned {
+    /// The last of them.
+    pub(super) file: u64,
+    /// Where it came to.
+    pub(super) head: FileHead,
+}
+
 /// How a file ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -139,6 +213,14 @@ pub enum FileTail {
 pub(super) struct Contents {
     /// `None`: not even the first line is whole.
     pub(super) chain: Option<Chain>,
+    /// Where the file before it came to.
+    pub(super) after: FileHead,
+    /// It has its last line.
+    pub(super) is_closed: bool,
+    /// What it says last of files that were taken out, and what it has of them.
+    pub(super) pruned: Option<(Pruned, Vec<Stored>)>,
+    /// What has been read of that and doesn't count yet.
+    carried: Vec<Stored>,
     pub(super) entries: Vec<Stored>,
     /// The codes of its lines.
     pub(super) macs: Vec<Mac>,
@@ -152,14 +234,23 @@ pub(super) struct Contents {
 /// # Errors
 /// The number of the first line that isn't what was written, from 1, and why.
 pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, String)> {
-    let mut contents = Contents { chain: None, entries: Vec::new(), macs: Vec::new(), good: 0, tail: FileTail::Whole };
+    let mut contents = Contents {
+        chain: None,
+        after: FileHead::START,
+        is_closed: false,
+        pruned: None,
+        carried: Vec::new(),
+        entries: Vec::new(),
+        macs: Vec::new(),
+        good: 0,
+        tail: FileTail::Whole,
+    };
     while contents.good < bytes.len() {
         let rest = &bytes[contents.good..];
-        let number = contents.chain.as_ref().map_or(0, |chain| chain.head.lines) + 1;
+        let number = contents.macs.len() as u64 + 1;
         let end = rest.iter().position(|byte| *byte == b'\n');
         let line = &rest[..end.unwrap_or(rest.len())];
-        if let Some(took) = take(&mut contents, line, key).map_err(|why| (number, why))? {
-            contents.entries.extend(took);
+        if take(&mut contents, line, key).map_err(|why| (number, why))? {
             contents.good += line.len() + 1;
             if end.is_none() {
                 contents.good = bytes.len();
@@ -170,9 +261,8 @@ pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, Stri
         // Some other byte stands where its newline was.
         if end.is_none()
             && let Some((last, line)) = line.split_last()
-            && let Some(took) = take(&mut contents, line, key).map_err(|why| (number, why))?
+            && take(&mut contents, line, key).map_err(|why| (number, why))?
         {
-            contents.entries.extend(took);
             contents.good += line.len();
             contents.tail = FileTail::NoNewline(vec![*last]);
             return Ok(contents);
@@ -186,30 +276,57 @@ pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, Stri
     Ok(contents)
 }
 
-/// Takes a line if it is the next one: the entry in it, unless it is the first.
-fn take(contents: &mut Contents, line: &[u8], key: &LedgerKey) -> Result<Option<Option<Stored>>, String> {
-    let Ok(line) = std::str::from_utf8(line) else { return Ok(None) };
-    let Ok(json) = Json::parse(line) else { return Ok(None) };
+/// Takes a line if it is the next one.
+fn take(contents: &mut Contents, line: &[u8], key: &LedgerKey) -> Result<bool, String> {
+    let Ok(line) = std::str::from_utf8(line) else { return Ok(false) };
+    let Ok(json) = Json::parse(line) else { return Ok(false) };
     let mut chain = match &contents.chain {
         Some(chain) => chain.clone(),
         None => match first(&json, key)? {
             Some(chain) => chain,
-            None => return Ok(None),
+            None => return Ok(false),
         },
     };
+    let before = chain.head;
     if !chain.takes(line, &json) {
         return match json.get("key").and_then(Json::as_str) {
             Some(id) if key.named(id).is_none() => Err(other_key(id)),
-            _ => Ok(None),
+            _ => Ok(false),
         };
     }
-    let entry = match contents.chain {
-        None => None,
-        Some(_) => Some(entry(line, &json, &chain.first).ok_or("it holds no entry that this version knows")?),
-    };
+    if contents.is_closed {
+        return Err("a line stands behind the one that closes the file".to_owned());
+    }
+    if contents.chain.is_none() {
+        contents.after = before;
+    } else {
+        hold(contents, line, &json, &chain).ok_or("it holds nothing that this version knows")?;
+    }
     contents.macs.push(chain.head.mac);
     contents.chain = Some(chain);
-    Ok(Some(entry))
+    Ok(true)
+}
+
+/// Keeps what is in a line that isn't the first.
+fn hold(contents: &mut Contents, line: &str, json: &Json, chain: &Chain) -> Option<()> {
+    let number = |json: &Json, name: &str| json.get(name)?.as_number()?.parse::<u64>().ok();
+    if json.get("closed").is_some() {
+        contents.is_closed = number(json, "closed") == Some(chain.file);
+        return contents.is_closed.then_some(());
+    }
+    if let Some(pruned) = json.get("pruned") {
+        let head = pruned.get("head")?.as_str()?.parse().ok()?;
+        let first = contents.carried.len().checked_sub(usize::try_from(number(pruned, "carried")?).ok()?)?;
+        let kept = contents.carried.split_off(first);
+        contents.carried.clear();
+        contents.pruned = Some((Pruned { file: number(pruned, "file")?, head }, kept));
+        return Some(());
+    }
+    match json.get("carried") {
+        Some(about) => contents.carried.push(entry(line, about, &chain.first)?),
+        None => contents.entries.push(entry(line, json, &chain.first)?),
+    }
+    Some(())
 }
 
 /// The chain that a first line begins. `Err` if it was written under another key or by another version.
@@ -219,23 +336,31 @@ fn first(json: &Json, key: &LedgerKey) -> Result<Option<Chain>, String> {
     if key.named(id).is_none() {
         return Err(other_key(id));
     }
-    if json.get("format").and_then(Json::as_number) != Some("1") {
-        return Err("it is of another format".to_owned());
-    }
-    Ok(Some(Chain { key: key.clone(), first: id.to_owned(), ledger: ledger.to_owned(), head: FileHead::START }))
+    let (file, head) = match json.get("format").and_then(Json::as_number) {
+        Some("1") => (1, FileHead::START),
+        Some("2") => {
+            let file = json.get("file").and_then(Json::as_number).and_then(|file| file.parse().ok());
+            match file.zip(word("after").and_then(|after| after.parse().ok())) {
+                Some(place) => place,
+                None => return Ok(None),
+            }
+        }
+        _ => return Err("it is of another format".to_owned()),
+    };
+    Ok(Some(Chain { key: key.clone(), first: id.to_owned(), ledger: ledger.to_owned(), file, head }))
 }
 
 fn other_key(id: &str) -> String {
     format!("it was written under the key `{}`, which isn't there", text::shown(id, 64))
 }
 
-/// The entry in a line that holds. `first`: the key of those that name none.
-fn entry(line: &str, json: &Json, first: &str) -> Option<Stored> {
-    let at = json.get("at_us")?.as_number()?.parse().ok().and_then(from_micros);
-    let owner = json.get("owner")?.as_str().and_then(Owner::read);
+/// The entry in a line that holds. `about`: when it was written, and by whom. `first`: the key of those that name none.
+fn entry(line: &str, about: &Json, first: &str) -> Option<Stored> {
+    let at = about.get("at_us")?.as_number().and_then(|at| from_micros(at.parse().ok()?));
+    let owner = about.get("owner")?.as_str().and_then(Owner::read);
     // Its very text, and not how it would be written anew.
     let text = JsonPath::from_pointer("/entry")?.find(line)?;
-    let key = json.get("key").and_then(Json::as_str).unwrap_or(first);
+    let key = about.get("key").and_then(Json::as_str).unwrap_or(first);
     Some(Stored::read(text).ok()?.written(at, owner, Some(key)))
 }
 

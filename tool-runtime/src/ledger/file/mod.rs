@@ -1,22 +1,23 @@
 //! A ledger in a file of JSON lines, which nobody can change unseen.
 
 mod chain;
+mod opening;
+mod rotation;
+mod set;
 mod writer;
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use chain::{Chain, Contents};
 pub use chain::{FileHead, FileTail};
 use writer::{Job, Writer};
 
 use super::desk::Desk;
 use super::key::random;
-use super::record::to_micros;
 use super::waiting::sealed_names;
 use super::{
     Amount, ClaimError, Claimed, Clearing, Entry, History, Ledger, LedgerError, LedgerKey, LedgerKeyError, Owner,
@@ -39,8 +40,8 @@ use crate::gate::QuestionId;
 /// A line that was not written to its end, because the host stopped, was never acknowledged. Opening
 /// puts it aside into `<file>.torn`; reading reports it and changes nothing.
 ///
-/// Nothing is ever taken out of it, since the chain would not hold: to keep less, begin a new file, and keep the old
-/// one's head, or nothing of it.
+/// Nothing is ever taken out of a file, since the chain would not hold. To keep less, [`rotate`](Self::rotate) now and
+/// then, and [`prune`](Self::prune): whole closed files go, and the ledger says so.
 ///
 /// The arguments of a call that waits, if some are secret, are kept sealed in `<file>.sealed/` until the
 /// call is over; that takes the feature `sealed`.
@@ -52,7 +53,7 @@ pub struct FileLedger {
     writer: Writer,
 }
 
-/// What a file was found to be.
+/// What a ledger's files were found to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
@@ -60,6 +61,10 @@ pub struct Verified {
     pub head: Option<FileHead>,
     /// What stands behind them.
     pub tail: FileTail,
+    /// How many files they are in.
+    pub files: usize,
+    /// Up to where files were [taken out](FileLedger::prune), if some were.
+    pub pruned: Option<FileHead>,
 }
 
 impl Verified {
@@ -67,18 +72,6 @@ impl Verified {
     pub fn is_whole(&self) -> bool {
         self.tail == FileTail::Whole
     }
-}
-
-/// Locks the file for one writer. Where a process of this host is just starting another one, that has all its files for a
-/// moment, those that were closed meanwhile, too: it is waited for, a second at the most.
-fn locked(file: &File) -> Result<(), TryLockError> {
-    for _ in 0..50 {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-            locked => return locked,
-        }
-    }
-    file.try_lock()
 }
 
 impl FileLedger {
@@ -90,81 +83,73 @@ impl FileLedger {
     pub fn open(path: impl Into<PathBuf>, key: LedgerKey) -> Result<Self, FileLedgerError> {
         let path = path.into();
         let io = |error: io::Error| FileLedgerError::Io(path.clone(), error);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        match locked(&file) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(FileLedgerError::InUse(path)),
-            Err(TryLockError::Error(error)) => return Err(io(error)),
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
-        let contents = read(&path, &bytes, &key)?;
-        if matches!(&contents.tail, FileTail::Torn(_)) || contents.good < bytes.len() {
-            set_aside(&path, &bytes[contents.good..]).map_err(io)?;
-        }
-        let mut length = contents.good as u64;
-        file.set_len(length).map_err(io)?;
-        file.seek(SeekFrom::Start(length)).map_err(io)?;
-        let mut missing = String::new();
-        let chain = match contents.chain {
-            Some(chain) => {
-                if let FileTail::NoNewline(_) = contents.tail {
-                    missing.push('\n');
-                }
-                chain
-            }
-            None => {
-                let ledger = hex(&random::<16>()?);
-                Chain::begin(key.clone(), ledger, to_micros(SystemTime::now()), &mut missing)
-            }
-        };
-        if !missing.is_empty() {
-            file.write_all(missing.as_bytes()).map_err(io)?;
-            length += missing.len() as u64;
-        }
-        file.sync_all().map_err(io)?;
-        sync_folder(&path).map_err(io)?;
+        let opened = opening::open(&path, &key)?;
         let mut desk = Desk::default();
-        contents.entries.iter().for_each(|entry| desk.see(entry));
-        let sealed = sealed_folder(&path);
-        erase_forgotten(&sealed, &desk).map_err(io)?;
-        let owner = Owner::new(format!("file-{}", chain.ledger), hex(&random::<8>()?));
+        opened.entries.iter().for_each(|entry| desk.see(entry));
+        erase_forgotten(&sealed_folder(&path), &desk).map_err(io)?;
+        let owner = Owner::new(format!("file-{}", opened.chain.ledger), hex(&random::<8>()?));
         let desk = Arc::new(Mutex::new(desk));
-        let writer = Writer::start(file, length, chain, owner.clone(), Arc::clone(&desk), sealed).map_err(io)?;
+        let writer = Writer::start(&path, opened, owner.clone(), Arc::clone(&desk)).map_err(io)?;
         Ok(FileLedger { path, key, owner, desk, writer })
     }
 
-    /// Checks every line of a file, and changes nothing. With `expect`, also that the lines up to there
+    /// Checks every line of a ledger's files, and changes nothing. With `expect`, also that the lines up to there
     /// are the ones that they were.
     ///
     /// # Errors
-    /// At the first line that isn't what was written; if the file is shorter than expected, or another;
-    /// and if it can't be read.
+    /// At the first line that isn't what was written; if a file is missing that was not taken out; if there are fewer
+    /// lines than expected, or others, or these were [taken out](Self::prune); and if something can't be read.
     pub fn verify(
         path: impl AsRef<Path>,
         key: &LedgerKey,
         expect: Option<FileHead>,
     ) -> Result<Verified, FileLedgerError> {
         let path = path.as_ref();
-        let contents = contents(path, key)?;
-        if let Some(expected) = expect {
-            let place = usize::try_from(expected.lines().wrapping_sub(1)).ok();
-            let found = place.and_then(|place| contents.macs.get(place));
-            if found.map(|mac| FileHead::new(expected.lines(), *mac)) != Some(expected) {
-                return Err(FileLedgerError::Unexpected(path.to_owned(), expected));
-            }
+        let set = set::all(path, key)?;
+        match expect.map(|expected| (expected, set.has(expected))) {
+            Some((expected, Some(false))) => return Err(FileLedgerError::Unexpected(path.to_owned(), expected)),
+            Some((expected, None)) => return Err(FileLedgerError::TakenOut(path.to_owned(), expected)),
+            _ => {}
         }
-        Ok(Verified { head: contents.chain.map(|chain| chain.head), tail: contents.tail })
+        Ok(Verified {
+            head: set.newest.chain.map(|chain| chain.head),
+            tail: set.newest.tail,
+            files: set.older.files.len() + 1,
+            pruned: set.older.pruned.map(|(_, head)| head),
+        })
     }
 
-    /// Reads a file's entries, checking every line, and changes nothing. Somebody else may be writing to
-    /// it: a line that isn't whole yet is left out.
+    /// Reads the entries of all files, checking every line, and changes nothing. Somebody else may be writing to
+    /// them: a line that isn't whole yet is left out.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn read(path: impl AsRef<Path>, key: &LedgerKey) -> Result<History, FileLedgerError> {
-        Ok(History::of(contents(path.as_ref(), key)?.entries))
+        Ok(History::of(set::all(path.as_ref(), key)?.into_entries()))
+    }
+
+    /// Closes the file and begins a new one in its place. The closed one goes to `<file>.1`, the next to `<file>.2`, and
+    /// so on; together they are the ledger, and their lines one chain. Gives where the closed one came to.
+    ///
+    /// # Errors
+    /// If the file system fails, or knows no hard links; then the file is the one that it was.
+    pub async fn rotate(&self) -> Result<FileHead, LedgerError> {
+        self.writer.send(|done| Job::Rotate { done }).await
+    }
+
+    /// Takes out closed files, the oldest first, as long as all calls in them have been over for longer than `age` or are
+    /// still open. Gives the number of calls that are over and gone.
+    ///
+    /// What open calls have there is carried over into the file that is written to, and so is what was said of tools'
+    /// declarations. A line with it says up to where files are gone, so that what is left still
+    /// [verifies](Self::verify). The secrets of calls that have waited in vain for as long are erased. While files are
+    /// looked through, nothing else is written.
+    ///
+    /// # Errors
+    /// If a file can't be read or isn't what was written, or the file system fails. What the ledger then says is gone and
+    /// is still there goes when it is opened the next time.
+    pub async fn prune(&self, age: Duration) -> Result<u64, LedgerError> {
+        self.writer.send(|done| Job::Prune { age, done }).await
     }
 
     /// Where the chain has come to: what a later [`verify`](Self::verify) may expect.
@@ -285,23 +270,6 @@ impl fmt::Debug for FileLedger {
     }
 }
 
-fn contents(path: &Path, key: &LedgerKey) -> Result<Contents, FileLedgerError> {
-    let bytes = fs::read(path).map_err(|error| FileLedgerError::Io(path.to_owned(), error))?;
-    read(path, &bytes, key)
-}
-
-fn read(path: &Path, bytes: &[u8], key: &LedgerKey) -> Result<Contents, FileLedgerError> {
-    chain::read(bytes, key).map_err(|(line, why)| FileLedgerError::Changed { path: path.to_owned(), line, why })
-}
-
-/// Keeps what a write that was cut off has left.
-fn set_aside(path: &Path, rest: &[u8]) -> io::Result<()> {
-    let mut torn = OpenOptions::new().append(true).create(true).open(beside(path, ".torn"))?;
-    torn.write_all(rest)?;
-    torn.write_all(b"\n")?;
-    torn.sync_all()
-}
-
 /// Secrets whose calls are over: the host stopped before it could erase them.
 fn erase_forgotten(folder: &Path, desk: &Desk) -> io::Result<()> {
     let files = match fs::read_dir(folder) {
@@ -367,6 +335,10 @@ pub enum FileLedgerError {
     /// It doesn't begin with the lines that were expected: lines are missing at its end, or it is
     /// another file.
     Unexpected(PathBuf, FileHead),
+    /// A file is not there, and nothing says that it was taken out.
+    MissingFile(PathBuf),
+    /// The files with the lines that were expected were taken out.
+    TakenOut(PathBuf, FileHead),
     /// It can't be read or written.
     Io(PathBuf, io::Error),
     /// There are no random numbers to begin it with.
@@ -382,6 +354,12 @@ impl fmt::Display for FileLedgerError {
             }
             FileLedgerError::Unexpected(path, head) => {
                 write!(f, "`{}` does not begin with the {} lines that were expected", path.display(), head.lines())
+            }
+            FileLedgerError::MissingFile(path) => {
+                write!(f, "`{}` is missing, and nothing says that it was taken out", path.display())
+            }
+            FileLedgerError::TakenOut(path, head) => {
+                write!(f, "line {} of `{}` was in a file that was taken out", head.lines(), path.display())
             }
             FileLedgerError::Io(path, error) => write!(f, "`{}`: {error}", path.display()),
             FileLedgerError::Key(error) => error.fmt(f),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::oneshot;
 
@@ -15,6 +15,7 @@ use super::super::record::to_micros;
 use super::super::waiting::{ReplyEntry, sealed_names};
 use super::super::{Clearing, Entry, LedgerError, Owner, Reply, ReplyError, Stored};
 use super::chain::{Chain, FileHead};
+use super::opening::Opened;
 use crate::call::CaseId;
 
 /// What is to be written, and who waits for it.
@@ -34,6 +35,13 @@ pub(super) enum Job {
         text: String,
         done: oneshot::Sender<Result<bool, LedgerError>>,
     },
+    Rotate {
+        done: oneshot::Sender<Result<FileHead, LedgerError>>,
+    },
+    Prune {
+        age: Duration,
+        done: oneshot::Sender<Result<u64, LedgerError>>,
+    },
 }
 
 /// Sends to the thread, and ends it when dropped: the file is closed then.
@@ -47,18 +55,13 @@ pub(super) struct Writer {
 const TOGETHER: usize = 256;
 
 impl Writer {
-    pub(super) fn start(
-        file: File,
-        length: u64,
-        chain: Chain,
-        owner: Owner,
-        desk: Arc<Mutex<Desk>>,
-        sealed: PathBuf,
-    ) -> io::Result<Self> {
+    pub(super) fn start(path: &Path, opened: Opened, owner: Owner, desk: Arc<Mutex<Desk>>) -> io::Result<Self> {
         let (jobs, incoming) = channel();
+        let Opened { file, length, chain, .. } = opened;
         let head = Arc::new(Mutex::new(chain.head));
-        let shared = Arc::clone(&head);
-        let mut pen = Pen { file, length, chain, owner, desk, head: shared, sealed, broken: false };
+        let (shared, sealed) = (Arc::clone(&head), super::sealed_folder(path));
+        let path = path.to_owned();
+        let mut pen = Pen { path, file, length, chain, owner, desk, head: shared, sealed, broken: false };
         let thread = std::thread::Builder::new().name("tool-ledger".to_owned()).spawn(move || pen.run(&incoming))?;
         Ok(Writer { jobs: Some(jobs), head, thread: Some(thread) })
     }
@@ -125,17 +128,18 @@ impl From<Gone> for ReplyError {
     }
 }
 
-struct Pen {
-    file: File,
+pub(super) struct Pen {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
     /// Up to where the file is whole.
-    length: u64,
-    chain: Chain,
-    owner: Owner,
+    pub(super) length: u64,
+    pub(super) chain: Chain,
+    pub(super) owner: Owner,
     desk: Arc<Mutex<Desk>>,
     head: Arc<Mutex<FileHead>>,
-    sealed: PathBuf,
+    pub(super) sealed: PathBuf,
     /// A write failed and could not be taken back.
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 impl Pen {
@@ -148,6 +152,12 @@ impl Pen {
                 }
                 Job::Clear { clearing, text, done } => {
                     let _ = done.send(self.clear(&clearing, &text));
+                }
+                Job::Rotate { done } => {
+                    let _ = done.send(self.rotate().map_err(LedgerError::new));
+                }
+                Job::Prune { age, done } => {
+                    let _ = done.send(self.prune(age).map_err(LedgerError::new));
                 }
                 Job::Append { lines, parked, done } => {
                     let mut together = vec![(lines, parked, done)];
@@ -242,31 +252,42 @@ impl Pen {
         Ok(true)
     }
 
-    /// All lines in one write, synced once.
     fn write(&mut self, texts: &[&str], at: SystemTime) -> io::Result<()> {
+        let (at, owner) = (to_micros(at), self.owner.to_string());
+        self.lines(|chain, bytes| texts.iter().for_each(|text| chain.line(text, at, &owner, bytes)))
+    }
+
+    /// All lines in one write, synced once.
+    pub(super) fn lines(&mut self, say: impl FnOnce(&mut Chain, &mut String)) -> io::Result<()> {
         if self.broken {
             return Err(io::Error::other("an earlier write failed and could not be taken back"));
         }
-        let (at, owner, before) = (to_micros(at), self.owner.to_string(), self.chain.clone());
+        let (before, length) = (self.chain.clone(), self.length);
         let mut bytes = String::new();
-        for text in texts {
-            self.chain.line(text, at, &owner, &mut bytes);
-        }
+        say(&mut self.chain, &mut bytes);
         let written = self.file.write_all(bytes.as_bytes()).and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => {
                 self.length += bytes.len() as u64;
-                *self.head.lock().unwrap_or_else(PoisonError::into_inner) = self.chain.head;
-                Ok(())
+                self.tell();
             }
-            Err(error) => {
-                // What was refused must not be there later.
-                self.chain = before;
-                let back = self.file.set_len(self.length).and_then(|()| self.file.seek(SeekFrom::Start(self.length)));
-                self.broken = back.and_then(|_| self.file.sync_data()).is_err();
-                Err(error)
-            }
+            // What was refused must not be there later.
+            Err(_) => self.take_back(before, length),
         }
+        written
+    }
+
+    /// What was written since is no more.
+    pub(super) fn take_back(&mut self, before: Chain, length: u64) {
+        (self.chain, self.length) = (before, length);
+        let back = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
+        self.broken = back.and_then(|_| self.file.sync_data()).is_err();
+        self.tell();
+    }
+
+    /// Where the chain has come to, for all who ask.
+    pub(super) fn tell(&self) {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = self.chain.head;
     }
 
     /// What a line means for calls that wait.
@@ -297,7 +318,7 @@ impl Pen {
     }
 }
 
-fn erase(folder: &Path, case: CaseId) -> io::Result<()> {
+pub(super) fn erase(folder: &Path, case: CaseId) -> io::Result<()> {
     for name in sealed_names(case) {
         match fs::remove_file(folder.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -2,6 +2,7 @@
 
 mod connection;
 mod read;
+mod replying;
 mod statements;
 mod uses;
 mod writer;

@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use super::connection::{Column, Connection, Value};
-use super::{SqlLedger, about_case};
+use super::replying::waits_for;
+use super::{Shared, SqlLedger, about_case};
 use crate::call::CaseId;
 use crate::gate::{Answer, AnswerError, QuestionId};
 use crate::ledger::history::is_pause;
@@ -45,15 +46,17 @@ const ENTRY: &str = "SELECT case_id, owner, at, body, mac, key_id FROM tool_entr
 const ENTRY_COLUMNS: [Column; 6] =
     [Column::Text, Column::Text, Column::Integer, Column::Text, Column::Bytes, Column::Text];
 
-impl SqlLedger {
+/// The call that a question is about. What was asked before several could be asked at a time has its question in the row.
+const OF_QUESTION: &str = "SELECT case_id FROM tool_entries WHERE what = {} AND kind = 'asked' UNION SELECT case_id FROM tool_calls WHERE question = {}";
+
+impl Shared {
     /// A text, if it is what was written about this call.
     fn stored(&self, case: &str, cells: Text, at: Value, owner: &str) -> Result<Stored, Forged> {
         let [text, mac, key] = cells;
         let text = text.into_text().ok_or_else(|| Forged(format!("an entry of {case} is missing")))?;
-        let shared = &self.inner.shared;
-        let key = key.into_text().unwrap_or_else(|| shared.first.clone());
-        if shared.key_of(&key, &text, &mac.into_bytes().unwrap_or_default()).is_none() {
-            let why = match shared.key.named(&key) {
+        let key = key.into_text().unwrap_or_else(|| self.first.clone());
+        if self.key_of(&key, &text, &mac.into_bytes().unwrap_or_default()).is_none() {
+            let why = match self.key.named(&key) {
                 Some(_) => "has not the code that it should".to_owned(),
                 None => format!("names the key `{}`, which isn't there", crate::schema::text::shown(&key, 64)),
             };
@@ -76,6 +79,40 @@ impl SqlLedger {
         Ok((case, stored))
     }
 
+    /// The entries beside a call's row.
+    pub(super) async fn entries(&self, connection: &mut Connection, case: &str) -> Result<Vec<Stored>, Unread> {
+        let sql = format!("{ENTRY} WHERE case_id = $1 ORDER BY seq");
+        let rows = connection.rows(sql, vec![Value::text(case)], &ENTRY_COLUMNS).await.map_err(Unread::Failed)?;
+        let read = |row| self.entry(row).map(|(_, stored)| stored);
+        rows.into_iter().map(read).collect::<Result<_, _>>().map_err(|Forged(what)| Unread::Forged(what))
+    }
+}
+
+/// Entries that can't be had.
+pub(super) enum Unread {
+    Failed(sqlx::Error),
+    Forged(String),
+}
+
+impl From<Unread> for ClaimError {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Failed(error) => LedgerError::new(error).into(),
+            Unread::Forged(what) => ClaimError::Forged(what),
+        }
+    }
+}
+
+impl From<Unread> for ReplyError {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Failed(error) => LedgerError::new(error).into(),
+            Unread::Forged(what) => ReplyError::Forged(what),
+        }
+    }
+}
+
+impl SqlLedger {
     /// The time, by the database's clock.
     async fn now(&self, connection: &mut Connection) -> Result<Option<SystemTime>, sqlx::Error> {
         let sql = self.inner.shared.statements.now.to_owned();
@@ -95,7 +132,7 @@ impl SqlLedger {
             let rows = connection.rows(sql, Vec::new(), &ENTRY_COLUMNS).await.map_err(failed)?;
             let mut all = Vec::with_capacity(rows.len());
             for row in rows {
-                all.push(self.entry(row)?.1);
+                all.push(self.inner.shared.entry(row)?.1);
             }
             return Ok(query.of(History::of(all)));
         }
@@ -106,7 +143,7 @@ impl SqlLedger {
         let rows = connection.rows(cases, values, &ENTRY_COLUMNS).await.map_err(failed)?;
         let mut entries = HashMap::<String, Vec<Stored>>::new();
         for row in rows {
-            let (case, stored) = self.entry(row)?;
+            let (case, stored) = self.inner.shared.entry(row)?;
             entries.entry(case).or_default().push(stored);
         }
         let mut all = Vec::new();
@@ -140,36 +177,26 @@ impl SqlLedger {
         all.extend(before);
         let waits = matches!(state.into_text().as_deref(), Some("waiting" | "answered" | "claimed"));
         if !waits && matches!(verdict, Value::Text(Some(_))) {
-            all.push(self.stored(&case, [verdict, verdict_mac, verdict_key], began, &owner)?);
+            all.push(self.inner.shared.stored(&case, [verdict, verdict_mac, verdict_key], began, &owner)?);
         }
         if matches!(ended, Value::Text(Some(_))) {
-            all.push(self.stored(&case, [ended, ended_mac, ended_key], ended_at, &owner)?);
+            all.push(self.inner.shared.stored(&case, [ended, ended_mac, ended_key], ended_at, &owner)?);
         }
         all.extend(late);
         Ok(())
     }
 
-    /// The entries beside a call's row.
-    async fn entries(&self, connection: &mut Connection, case: &str) -> Result<Vec<Stored>, ClaimError> {
-        let sql = format!("{ENTRY} WHERE case_id = $1 ORDER BY seq");
-        let rows = connection.rows(sql, vec![Value::text(case)], &ENTRY_COLUMNS).await.map_err(LedgerError::new)?;
-        let read = |row| self.entry(row).map(|(_, stored)| stored);
-        rows.into_iter().map(read).collect::<Result<_, _>>().map_err(|Forged(what)| ClaimError::Forged(what))
-    }
-
     /// The question that a reply answers.
     pub(super) async fn asked(&self, reply: &Reply) -> Result<Stored, ReplyError> {
         let mut connection = self.inner.connections.acquire().await.map_err(LedgerError::new)?;
-        let sql = "SELECT case_id FROM tool_calls WHERE question = $1".to_owned();
+        let sql = OF_QUESTION.replace("{}", "$1");
         let rows = connection.rows(sql, vec![Value::text(reply.question().as_str())], &[Column::Text]).await;
         let case = rows.map_err(LedgerError::new)?.into_iter().flatten().next().and_then(Value::into_text);
         let case = case.ok_or(ReplyError::Late(AnswerError::NotPending))?;
-        let entries = match self.entries(&mut connection, &case).await {
-            Ok(entries) => entries,
-            Err(ClaimError::Forged(what)) => return Err(ReplyError::Forged(what)),
-            Err(ClaimError::Failed(error)) => return Err(error.into()),
-            Err(_) => Vec::new(),
-        };
+        let entries = self.inner.shared.entries(&mut connection, &case).await?;
+        if !waits_for(&entries).contains(reply.question()) {
+            return Err(ReplyError::Late(AnswerError::NotPending));
+        }
         let asks =
             |entry: &Stored| entry.kind() == StoredKind::Asked && entry.question().as_ref() == Some(reply.question());
         entries.into_iter().find(asks).ok_or_else(|| ReplyError::Forged(format!("the question of {case} is missing")))
@@ -181,20 +208,12 @@ impl SqlLedger {
         let mut connection = self.inner.connections.acquire().await.map_err(failed)?;
         let id = case.to_string();
         // Whatever is forged is found before it is taken: it stays where it is, and nobody gets it.
-        let entries = self.entries(&mut connection, &id).await?;
-        let last = |kind: StoredKind| entries.iter().rev().find(|entry| entry.kind() == kind);
-        let verdict = last(StoredKind::Verdict).ok_or(ClaimError::NotWaiting)?.clone();
-        // There may be another question since, which nobody was asked: the host stopped before.
-        let asks = |entry: &&Stored| entry.kind() == StoredKind::Asked && entry.question() == verdict.question();
-        let asked = entries.iter().find(asks).or_else(|| last(StoredKind::Asked));
-        let asked = asked.ok_or(ClaimError::NotWaiting)?.clone();
-        let is_final = |entry: &&Stored| {
-            entry.kind() == StoredKind::Answered
-                && entry.question() == asked.question()
-                && entry.answer().is_some_and(|answer| answer == Answer::No || answer.is_yes())
-        };
-        let answered = entries.iter().find(is_final).cloned();
-        let claimed = Claimed { asked, verdict, answered, whole: None, hidden: None, at: None };
+        let entries = shared.entries(&mut connection, &id).await?;
+        let verdict = entries.iter().rev().find(|entry| entry.kind() == StoredKind::Verdict).cloned();
+        let of = |kind: StoredKind| entries.iter().filter(|entry| entry.kind() == kind).cloned().collect::<Vec<_>>();
+        let claimed =
+            Claimed::of(verdict.ok_or(ClaimError::NotWaiting)?, &of(StoredKind::Asked), &of(StoredKind::Answered));
+        let claimed = claimed.ok_or(ClaimError::NotWaiting)?;
         if let Some(contradiction) = claimed.contradiction() {
             return Err(ClaimError::Forged(contradiction.to_owned()));
         }
@@ -231,7 +250,7 @@ impl SqlLedger {
         let sql = format!("{ENTRY} WHERE what IN ({of}) AND conversation = $1 ORDER BY seq DESC LIMIT 1");
         let rows = connection.rows(sql, values, &ENTRY_COLUMNS).await.map_err(LedgerError::new)?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
-        let (_, stored) = self.entry(row)?;
+        let (_, stored) = self.inner.shared.entry(row)?;
         Ok(stored.question().filter(|_| stored.answer() == Some(Answer::No)))
     }
 }
@@ -253,10 +272,16 @@ fn filter(query: &Query) -> (String, Vec<Value>) {
     };
     is("conversation", query.conversation.clone());
     is("case_id", query.case.map(|case| case.to_string()));
-    is("question", query.question.as_ref().map(|question| question.as_str().to_owned()));
     is("tool", query.tool.clone());
+    if let Some(question) = &query.question {
+        values.push(Value::text(question.as_str()));
+        terms.push(format!("case_id IN ({})", OF_QUESTION.replace("{}", &format!("${}", values.len()))));
+    }
     if query.unfinished {
         terms.push("state <> 'ended'".to_owned());
+    }
+    if query.stopped {
+        terms.push("stopped IS NOT NULL".to_owned());
     }
     let mut filter = String::new();
     if !terms.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::connection::Dialect;
 
-/// One for each version that a database may be brought on from. `{seq}` and `{bytes}` are the dialect's.
-pub(super) const MIGRATIONS: [&str; 3] = [
+/// One for each version that a database may be brought on from. What stands in braces is the dialect's.
+pub(super) const MIGRATIONS: [&str; 4] = [
     "
 CREATE TABLE tool_hosts (owner TEXT PRIMARY KEY, expires BIGINT NOT NULL);
 CREATE TABLE tool_calls (
@@ -59,6 +59,17 @@ CREATE TABLE tool_uses (
 );
 CREATE INDEX tool_uses_at ON tool_uses (limit_id, at);
 CREATE INDEX tool_uses_case ON tool_uses (case_id);
+    ",
+    // Where calls stopped, apart from the texts, so that they are found among any number that did not. An index over an
+    // expression in the texts would be read by the database for every call, and PostgreSQL has no `jsonb` for each of them.
+    "
+ALTER TABLE tool_calls ADD COLUMN stopped TEXT;
+UPDATE tool_calls SET stopped = CASE
+    WHEN state IN ('waiting', 'answered', 'claimed') THEN 'approval_pending'
+    WHEN ended IS NOT NULL THEN nullif({code of ended}, 'ok')
+    WHEN state = 'refused' THEN {verdict of verdict}
+END;
+CREATE INDEX tool_calls_stopped ON tool_calls (tool) WHERE stopped IS NOT NULL;
 ",
 ];
 
@@ -68,13 +79,22 @@ pub(super) const ABOUT: &str = "CREATE TABLE IF NOT EXISTS tool_ledger (one INTE
 impl Dialect {
     /// Definitions in its words.
     pub(super) fn definitions(self, text: &str) -> String {
-        let (seq, bytes) = match self {
+        let [seq, bytes, code, verdict] = match self {
             #[cfg(feature = "sqlite")]
-            Dialect::Sqlite => ("INTEGER PRIMARY KEY", "BLOB"),
+            Dialect::Sqlite => {
+                ["INTEGER PRIMARY KEY", "BLOB", "json_extract(ended, '$.code')", "json_extract(verdict, '$.verdict')"]
+            }
+            // Within a JSON text no other quotes stand so.
             #[cfg(feature = "postgres")]
-            Dialect::Postgres => ("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "BYTEA"),
+            Dialect::Postgres => [
+                "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+                "BYTEA",
+                r#"substring(ended from '"code":"([a-z_]+)"')"#,
+                r#"substring(verdict from '"verdict":"([a-z_]+)"')"#,
+            ],
         };
-        text.replace("{seq}", seq).replace("{bytes}", bytes)
+        let text = text.replace("{seq}", seq).replace("{bytes}", bytes);
+        text.replace("{code of ended}", code).replace("{verdict of verdict}", verdict)
     }
 
     pub(super) fn statements(self) -> &'static Statements {
@@ -93,10 +113,13 @@ pub(super) struct Statements {
     pub(super) verdicts: Rows,
     pub(super) asked: &'static str,
     pub(super) parked: &'static str,
+    /// The end of one call. SQLite does it in two thirds of the time that `ends` takes for one.
+    pub(super) end: &'static str,
     pub(super) ends: Rows,
     pub(super) end_alone: &'static str,
     pub(super) repaired: &'static str,
     pub(super) entry: &'static str,
+    pub(super) replying: &'static str,
     pub(super) reply: &'static str,
     pub(super) claim: &'static str,
     pub(super) lease: &'static str,
@@ -150,37 +173,43 @@ macro_rules! statements {
             now: concat!("SELECT ", $now),
             // Of new calls, or of ones that this host has asked about or claimed, and no others.
             verdicts: Rows {
-                before: "INSERT INTO tool_calls (owner, verdict_key, case_id, conversation, tool, state, verdict, verdict_mac, began) VALUES ",
+                before: "INSERT INTO tool_calls (owner, verdict_key, case_id, conversation, tool, state, verdict, verdict_mac, stopped, began) VALUES ",
                 row: concat!("($1, $2, {}, ", $now, ")"),
-                cells: 6,
-                after: " ON CONFLICT (case_id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, verdict_mac = excluded.verdict_mac, verdict_key = excluded.verdict_key WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner",
+                cells: 7,
+                after: " ON CONFLICT (case_id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, verdict_mac = excluded.verdict_mac, verdict_key = excluded.verdict_key, stopped = excluded.stopped WHERE (tool_calls.state = 'asked' OR tool_calls.state = 'claimed') AND tool_calls.owner = excluded.owner",
             },
             asked: concat!(
                 "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, question, began) VALUES ($1, $2, $3, 'asked', $4, $5, ",
                 $now,
                 ") ON CONFLICT (case_id) DO UPDATE SET question = excluded.question WHERE tool_calls.state IN ('asked', 'claimed') AND tool_calls.owner = excluded.owner"
             ),
-            parked: "UPDATE tool_calls SET state = 'waiting', expires = $2, verdict = $3, verdict_mac = $4, verdict_key = $6 WHERE case_id = $1 AND state IN ('asked', 'claimed') AND owner = $5",
+            parked: "UPDATE tool_calls SET state = 'waiting', stopped = 'approval_pending', expires = $2, verdict = $3, verdict_mac = $4, verdict_key = $6 WHERE case_id = $1 AND state IN ('asked', 'claimed') AND owner = $5",
+            // Alternatives are put as such: for a list SQLite makes a table, each time.
+            end: concat!(
+                "UPDATE tool_calls SET state = 'ended', ended = $4, ended_mac = $5, stopped = $6, ended_key = $2, ended_at = ",
+                $now,
+                " WHERE case_id = $3 AND owner = $1 AND (state = 'running' OR state = 'refused' OR state = 'asked' OR state = 'claimed')"
+            ),
             ends: Rows {
                 // Both databases call the columns so.
                 before: concat!(
-                    "UPDATE tool_calls SET state = 'ended', ended = v.column2, ended_mac = v.column3, ended_key = $2, ended_at = ",
+                    "UPDATE tool_calls SET state = 'ended', ended = v.column2, ended_mac = v.column3, stopped = v.column4, ended_key = $2, ended_at = ",
                     $now,
                     " FROM (VALUES "
                 ),
                 row: "({})",
-                cells: 3,
-                after: ") AS v WHERE tool_calls.case_id = v.column1 AND owner = $1 AND state IN ('running', 'refused', 'asked', 'claimed')",
+                cells: 4,
+                after: ") AS v WHERE tool_calls.case_id = v.column1 AND owner = $1 AND (state = 'running' OR state = 'refused' OR state = 'asked' OR state = 'claimed')",
             },
             end_alone: concat!(
-                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, ended, ended_mac, ended_key, began, ended_at) VALUES ($1, $2, $3, 'ended', $4, $5, $6, $7, ",
+                "INSERT INTO tool_calls (case_id, conversation, tool, state, owner, ended, ended_mac, ended_key, stopped, began, ended_at) VALUES ($1, $2, $3, 'ended', $4, $5, $6, $7, $8, ",
                 $now,
                 ", ",
                 $now,
                 ") ON CONFLICT (case_id) DO NOTHING"
             ),
             repaired: concat!(
-                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_key = $4, ended_at = ",
+                "UPDATE tool_calls SET state = 'ended', ended = $2, ended_mac = $3, ended_key = $4, stopped = $5, ended_at = ",
                 $now,
                 " WHERE case_id = $1 AND state IN ('running', 'refused', 'asked') AND NOT EXISTS (SELECT 1 FROM tool_hosts WHERE tool_hosts.owner = tool_calls.owner AND tool_hosts.expires > ",
                 $now,
@@ -188,6 +217,12 @@ macro_rules! statements {
             ),
             entry: concat!(
                 "INSERT INTO tool_entries (case_id, kind, conversation, what, owner, body, mac, key_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ",
+                $now,
+                ")"
+            ),
+            // Waits until whoever else answers has done so.
+            replying: concat!(
+                "UPDATE tool_calls SET state = 'waiting' WHERE case_id = $1 AND state = 'waiting' AND (expires IS NULL OR expires > ",
                 $now,
                 ")"
             ),

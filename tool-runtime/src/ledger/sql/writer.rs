@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::Shared;
 use super::connection::{Connection, Connections, Value};
-use super::statements::{ERASE_SECRET, KEEP_FILLED, KEEP_SECRET, Rows};
-use super::{Shared, about_case};
+use super::read::Unread;
+use super::statements::{ERASE_SECRET, KEEP_SECRET, Rows};
 use crate::call::{CaseId, Code};
-use crate::gate::{Answer, AnswerError};
+use crate::gate::Answer;
 use crate::ledger::record::to_micros;
-use crate::ledger::waiting::{ReplyEntry, sealed_names};
 use crate::ledger::{Clearing, Entry, LedgerError, Reply, ReplyError, Stored, VerdictKind};
 
 /// What is to be written, and who waits for it.
@@ -54,6 +54,17 @@ pub(super) enum Fault {
     NotOurs,
     /// What was used of a limit can't be read.
     Uncountable,
+    /// Something that it depends on was changed by somebody else.
+    Forged(String),
+}
+
+impl From<Unread> for Fault {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Failed(error) => Fault::Database(error),
+            Unread::Forged(what) => Fault::Forged(what),
+        }
+    }
 }
 
 impl From<sqlx::Error> for Fault {
@@ -68,6 +79,7 @@ impl From<Fault> for LedgerError {
             Fault::Database(error) => LedgerError::new(error),
             Fault::NotOurs => LedgerError::not_ours(),
             Fault::Uncountable => LedgerError::new("what was used of a limit can't be counted"),
+            Fault::Forged(what) => LedgerError::new(what),
         }
     }
 }
@@ -195,46 +207,6 @@ impl Writer {
         let erases = self.asked.contains(&entry.case()) || self.shared.has_claimed(entry.case());
         Op { entry, text, mac: self.shared.mac(text).to_vec(), sealed, erases }
     }
-
-    async fn reply(&mut self, reply: &Reply, asked: &Stored) -> Result<(), ReplyError> {
-        let failed = |error: sqlx::Error| ReplyError::from(LedgerError::new(error));
-        let shared = Arc::clone(&self.shared);
-        let begin = self.connections.dialect().begin();
-        let ReplyEntry { entry, hidden } = reply.entry(asked, std::time::SystemTime::now())?;
-        let text = entry.to_text()?;
-        let op = self.op(&entry, &text, None);
-        let [_, name] = sealed_names(asked.case());
-        let sealed = hidden.map(|hidden| shared.key.seal(&name, &hidden)).transpose().map_err(LedgerError::new)?;
-        let connection = self.connected().await.map_err(failed)?;
-        let case = || Value::text(&asked.case().to_string());
-        let answered = async {
-            connection.run(begin, Vec::new()).await?;
-            changed(connection.run(shared.statements.reply, vec![case()]).await?, 1)?;
-            if let Some(sealed) = sealed {
-                changed(connection.run(KEEP_FILLED, vec![case(), Value::Bytes(Some(sealed))]).await?, 1)?;
-            }
-            Op::write(&[op], connection, &shared).await?;
-            connection.run("COMMIT", Vec::new()).await?;
-            Ok(())
-        };
-        let answered = answered.await;
-        self.after(&answered, false).await;
-        match answered {
-            Ok(()) => Ok(()),
-            Err(Fault::NotOurs) => Err(ReplyError::Late(self.why_late(asked).await?)),
-            Err(fault) => Err(LedgerError::from(fault).into()),
-        }
-    }
-
-    async fn why_late(&mut self, asked: &Stored) -> Result<AnswerError, LedgerError> {
-        let connection = self.connected().await.map_err(LedgerError::new)?;
-        let state = about_case(connection, asked.case()).await?;
-        Ok(match state.as_deref() {
-            Some("waiting") => AnswerError::Expired,
-            Some("answered" | "claimed" | "running") => AnswerError::AlreadyAnswered,
-            _ => AnswerError::NotPending,
-        })
-    }
 }
 
 /// An entry that is to be written.
@@ -323,7 +295,8 @@ impl Op<'_> {
                 let tool = Value::text(&asked.question().tool);
                 let values = vec![self.case(), conversation(asked.conversation()), tool, owner(), question];
                 changed(connection.run(say.asked, values).await?, 1)?;
-                self.write_entry(connection, shared, "asked", asked.conversation(), None).await
+                let id = asked.question().id.as_str().to_owned();
+                self.write_entry(connection, shared, "asked", asked.conversation(), Some(id)).await
             }
             Entry::Answered(answered) => {
                 let what = match answered.answer() {
@@ -355,7 +328,7 @@ impl Op<'_> {
                 self.erase(connection).await
             }
             Entry::Repaired(repaired) => {
-                let values = vec![self.case(), self.body(), self.mac(), key()];
+                let values = vec![self.case(), self.body(), self.mac(), key(), stopped(repaired.code())];
                 if connection.run(say.repaired, values).await? == 0 {
                     // It has ended after all.
                     self.write_entry(connection, shared, "repaired", repaired.conversation(), None).await?;
@@ -373,7 +346,7 @@ impl Op<'_> {
         let Entry::End(record) = self.entry else { return Ok(()) };
         let (conversation, tool) = (conversation(record.conversation()), Value::text(record.tool()));
         let (owner, key) = (Value::text(&shared.owner), Value::text(shared.key.id()));
-        let values = vec![self.case(), conversation, tool, owner, self.body(), self.mac(), key];
+        let values = vec![self.case(), conversation, tool, owner, self.body(), self.mac(), key, stopped(record.code())];
         if connection.run(shared.statements.end_alone, values).await? == 0 {
             // Somebody took the call for lost, and said so.
             self.write_entry(connection, shared, "end", record.conversation(), None).await?;
@@ -410,7 +383,11 @@ async fn verdicts(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) 
         let Entry::Verdict(verdict) = op.entry else { continue };
         let state = if verdict.kind() == VerdictKind::Cleared { "running" } else { "refused" };
         let (conversation, tool) = (conversation(verdict.conversation()), Value::text(verdict.tool()));
-        values.extend([op.case(), conversation, tool, Value::text(state), op.body(), op.mac()]);
+        let stopped = match verdict.kind() {
+            VerdictKind::Cleared => Value::Text(None),
+            VerdictKind::Blocked(code) => stopped(code),
+        };
+        values.extend([op.case(), conversation, tool, Value::text(state), op.body(), op.mac(), stopped]);
     }
     let rows = connection.run_made(shared.statements.verdicts.of(run.len()), values).await?;
     changed(rows, run.len())
@@ -419,14 +396,25 @@ async fn verdicts(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) 
 /// Ends of calls that have rows, in one statement. How many had one that waits for it?
 async fn ends(run: &[Op<'_>], connection: &mut Connection, shared: &Shared) -> Result<u64, Fault> {
     let mut values = vec![Value::text(&shared.owner), Value::text(shared.key.id())];
-    values.extend(run.iter().flat_map(|op| [op.case(), op.body(), op.mac()]));
-    Ok(connection.run_made(shared.statements.ends.of(run.len()), values).await?)
+    for op in run {
+        let Entry::End(record) = op.entry else { continue };
+        values.extend([op.case(), op.body(), op.mac(), stopped(record.code())]);
+    }
+    Ok(match run.len() {
+        1 => connection.run(shared.statements.end, values).await?,
+        rows => connection.run_made(shared.statements.ends.of(rows), values).await?,
+    })
+}
+
+/// Where a call stopped, if it did.
+fn stopped(code: Code) -> Value {
+    if code == Code::Ok { Value::Text(None) } else { Value::text(&code.to_string()) }
 }
 
 fn conversation(conversation: Option<&str>) -> Value {
     conversation.map_or(Value::Text(None), Value::text)
 }
 
-fn changed(rows: u64, wanted: usize) -> Result<(), Fault> {
+pub(super) fn changed(rows: u64, wanted: usize) -> Result<(), Fault> {
     if usize::try_from(rows) == Ok(wanted) { Ok(()) } else { Err(Fault::NotOurs) }
 }

@@ -7,7 +7,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 
 use super::Served;
 use crate::call::CallId;
-use crate::ledger::{Entry, Fills, FormEnd, FormRecord, LedgerError, Verdict};
+use crate::ledger::{Entry, Fill, Fills, FormEnd, FormRecord, LedgerError, Verdict};
 use crate::schema::json::Json;
 use crate::schema::text;
 
@@ -73,7 +73,8 @@ impl Filling {
         let mut fills = Fills::default();
         let content = filled.content.as_ref().filter(|_| filled.action == ElicitationAction::Accept);
         for (name, value) in content.and_then(serde_json::Value::as_object).into_iter().flatten() {
-            fills.add(name, Json::from_value(value), self.secrets.contains(name));
+            let secret = self.secrets.contains(name);
+            fills.add(Fill { slot: name.clone(), value: Json::from_value(value), secret, keep: false, at: None });
         }
         fills
     }

@@ -61,7 +61,9 @@ impl Parked {
         let asked = history.asked().filter(|_| waits)?;
         let question = question(asked)?;
         // A client that comes again gives no more than a yes or a no.
-        let of_client = of_client && asked.blanks().is_empty();
+        // Of several who are asked nobody can tell here which one it is.
+        let of_several = history.verdict().is_some_and(|verdict| verdict.waits_for().len() > 1);
+        let of_client = of_client && asked.blanks().is_empty() && !of_several;
         let first = history.entries().iter().find(|entry| entry.kind() == StoredKind::Asked);
         let called = first.and_then(Stored::what);
         Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client, called })

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::bound;
-use crate::gate::{Addressee, Grants, QuestionId};
-use crate::ledger::{Binding, Claimed, LedgerKey};
+use crate::gate::{Addressee, Answer, Grants, QuestionId};
+use crate::ledger::{Binding, Claimed, LedgerKey, Stored};
 use crate::path::state::{Approval, State};
 
 /// What somebody has said when asked about a call.
@@ -156,16 +156,11 @@ impl State {
     pub(super) fn put_together(&mut self) {
         let no = [Approval::Refused, Approval::Forbidden, Approval::Expired, Approval::Unavailable, Approval::NotAsked];
         let no = no.into_iter().find_map(|no| self.said.iter().find(|said| said.approval == no));
-        let pending = self.said.iter().filter(|said| said.approval == Approval::Pending).count();
+        let pending = self.said.iter().rev().find(|said| said.approval == Approval::Pending);
         let last = self.said.last();
-        let (approval, question) = match (no, last) {
+        let (approval, question) = match (no.or(pending), last) {
             (_, None) => return,
-            (Some(no), _) => (no.approval, &no.question),
-            // A ledger goes on with a call by its last question. Nobody can wait for two.
-            (None, Some(last)) if pending == 1 && last.approval == Approval::Pending => {
-                (Approval::Pending, &last.question)
-            }
-            (None, Some(last)) if pending > 0 => (Approval::Unavailable, &last.question),
+            (Some(said), _) => (said.approval, &said.question),
             (None, Some(last)) => {
                 let by_approver = self.said.iter().find(|said| said.by == Addressee::Approver);
                 (Approval::Given(None), &by_approver.unwrap_or(last).question)
@@ -175,7 +170,17 @@ impl State {
         (self.approval, self.question) = (approval, Some(question));
     }
 
-    /// Of a call that has waited: who had agreed before, and what its own question came to.
+    /// The questions that it waits for, beside the one that is its own.
+    pub(in crate::path) fn waits_besides(&self) -> Vec<QuestionId> {
+        let pending = self.said.iter().filter(|said| said.approval == Approval::Pending);
+        pending
+            .map(|said| &said.question)
+            .filter(|question| self.question.as_ref() != Some(question))
+            .cloned()
+            .collect()
+    }
+
+    /// Of a call that has waited: who had agreed before, and what its own questions came to.
     pub(in crate::path) fn hears_again(&mut self, claimed: &Claimed, key: &LedgerKey) {
         let binding = bound(self, key);
         self.said.clear();
@@ -185,9 +190,20 @@ impl State {
                 self.hears(by, question, Approval::Given(None), binding.clone(), []);
             }
         }
+        let reasons = |asked: &Stored| asked.reasons().into_iter().map(str::to_owned).collect::<Vec<_>>();
+        for (asked, answered) in claimed.besides() {
+            let approval = match answered.answer() {
+                _ if matches!(self.approval, Approval::Void(_)) => continue,
+                Some(Answer::Yes) => Approval::Given(None),
+                Some(Answer::YesForSession(scope)) => Approval::Given(Some(scope)),
+                _ => continue,
+            };
+            if let Some(question) = asked.question() {
+                self.hears(asked.addressee(), question, approval, binding.clone(), reasons(asked));
+            }
+        }
         if let Some(question) = claimed.asked().question() {
-            let reasons = claimed.asked().reasons().into_iter().map(str::to_owned);
-            self.hears(claimed.asked().addressee(), question, self.approval, binding, reasons);
+            self.hears(claimed.asked().addressee(), question, self.approval, binding, reasons(claimed.asked()));
         }
     }
 }
