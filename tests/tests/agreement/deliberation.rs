@@ -240,7 +240,7 @@ fn what_the_host_says_of_a_tool_decides_what_is_probed() {
     assert_eq!(found.probed().iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["greet"]);
 
     let undeclared = PlanTool::of(&PayTool::host()).determinism(Determinism::Undeclared);
-    let told = told.tool("pay", undeclared.clone());
+    let told = told.tool("pay", undeclared);
     assert!(judged(&told, payments([7; 5])).probed().is_empty());
     let report = now(told.start(&registry(World::default()))).unwrap();
     let names: Vec<&str> = report.tools().iter().map(|tool| tool.name()).collect();
