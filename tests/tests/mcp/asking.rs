@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tool_runtime::mcp::McpServer;
 use tool_runtime::{
-    Answer, Ask, BoxFuture, CallFacts, Checklist, Code, Decision, Entry, Harness, Hit, Ledger, Location, Lookup,
-    MemoryLedger, NeverAsk, Normalisation, Pointer, Policy, Query, QuestionId, QuestionSet, Registry, Reply, Signer,
-    SourceKind, source_fn, tool,
+    AllowAll, Answer, Ask, BoxFuture, CallFacts, CheckedCall, Checklist, Code, Decision, Entry, Harness, Hit, Ledger,
+    Location, Lookup, MemoryLedger, NeverAsk, Normalisation, Pointer, Policy, Query, QuestionId, QuestionSet, Registry,
+    Reply, Signer, SourceKind, source_fn, tool,
 };
 
 use crate::listing::modern;
@@ -268,4 +268,44 @@ async fn i09_after_a_second_question_the_same_call_goes_on_with_the_one_that_wai
         let history = ledger.history(Query::all()).await.expect("a history");
         assert_eq!(history.cases().len(), 1);
     }
+}
+
+/// What waits for somebody by name is nobody else's to say yes to: a process that has read the ledger doesn't take the
+/// client for that person.
+#[tokio::test]
+async fn i09_a_client_is_not_asked_for_somebody_else() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let guarded = || {
+        let registry = Registry::builder().tool(PayTool::host()).build().expect("a registry");
+        let line = r#"{"origin":"treasury policy 4","line":[{"tool":"pay","name":"recipient","check":"known",
+            "approver":"@treasurer","then":"approve_if","text":"the recipient is known"}],"scope":{"calls":"none"}}"#;
+        let known = |_: CheckedCall| -> BoxFuture<'static, Result<bool, String>> { Box::pin(async { Ok(true) }) };
+        let list = Checklist::builder().condition("known", known).json("ours", line).build(&registry).expect("a list");
+        let later = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            Box::pin(async move { vec![Answer::Later; set.questions.len()] })
+        };
+        let harness = Harness::new(registry, AllowAll).checklist(list).person("treasurer", later);
+        McpServer::builder(harness.ledger(Arc::clone(&ledger))).build().expect("a server")
+    };
+    let pay = |id: u32, more: Value| {
+        let mut params = json!({"name": "pay", "arguments": {"iban": "DE1", "amount": 5}, "_meta": modern()});
+        for (key, value) in more.as_object().expect("members") {
+            params[key] = value.clone();
+        }
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    for (id, more) in [(1, json!({})), (2, json!({})), (3, json!({"inputResponses": yes()}))] {
+        let mut client = RawClient::connect(&guarded());
+        client.send(&pay(id, more)).await;
+        let answer = client.next().await;
+        assert!(text(&answer).contains("the answer comes later"), "{answer}");
+        client.end().await;
+    }
+    let [question] = &open_questions(&ledger).await[..] else { panic!("one question") };
+    let yes = Reply::new(question.clone(), Answer::Yes, Signer::new("tom", "desk"));
+    ledger.reply(yes).await.expect("an answer that is taken");
+    let mut client = RawClient::connect(&guarded());
+    client.send(&pay(4, json!({}))).await;
+    assert_eq!(text(&client.next().await), "5 to DE1");
+    client.end().await;
 }

@@ -271,6 +271,16 @@ impl Harness {
         self
     }
 
+    /// Is it the approver whom this falls to?
+    #[cfg(feature = "mcp")]
+    pub(crate) fn falls_to_approver(&self, to: &crate::gate::Addressee) -> bool {
+        match to {
+            crate::gate::Addressee::Approver => true,
+            crate::gate::Addressee::User => self.0.user.is_none(),
+            crate::gate::Addressee::Person(_) => false,
+        }
+    }
+
     /// What the model is to be told with every request that offers tools: see [`Checklist::reminder`]. `None` if there
     /// is nothing to say, or no tool.
     pub fn reminder(&self) -> Option<Content> {

@@ -56,14 +56,15 @@ impl Parked {
     }
 
     /// As the ledger has it, if it waits.
-    fn of_history(history: &CaseHistory, of_client: bool) -> Option<Self> {
+    fn of_history(history: &CaseHistory, harness: &Harness, asks_client: bool) -> Option<Self> {
         let waits = matches!(history.state(), CaseState::Waiting | CaseState::Answered);
         let asked = history.asked().filter(|_| waits)?;
         let question = question(asked)?;
-        // A client that comes again gives no more than a yes or a no.
-        // Of several who are asked nobody can tell here which one it is.
+        // A client that comes again gives no more than a yes or a no, and only where it stands for the approver. Of several
+        // who are asked nobody can tell here which one it is.
         let of_several = history.verdict().is_some_and(|verdict| verdict.waits_for().len() > 1);
-        let of_client = of_client && asked.blanks().is_empty() && !of_several;
+        let is_asked = asks_client && harness.falls_to_approver(&question.to);
+        let of_client = is_asked && asked.blanks().is_empty() && !of_several;
         let first = history.entries().iter().find(|entry| entry.kind() == StoredKind::Asked);
         let called = first.and_then(Stored::what);
         Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client, called })
@@ -171,7 +172,7 @@ impl Waiting {
             (None, Some(case)) => {
                 let read = harness.records().history(Query::all().case(case)).await;
                 let history = told(read)?;
-                let parked = history.case(case).and_then(|history| Parked::of_history(history, true))?;
+                let parked = history.case(case).and_then(|history| Parked::of_history(history, harness, true))?;
                 let parked = Arc::new(parked);
                 same(&&parked).then_some(parked)
             }
@@ -181,7 +182,7 @@ impl Waiting {
 
     async fn read_all(&self, harness: &Harness, asks_client: bool) {
         let Some(history) = told(harness.records().history(Query::unfinished()).await) else { return };
-        for parked in history.waiting().filter_map(|case| Parked::of_history(case, asks_client)) {
+        for parked in history.waiting().filter_map(|case| Parked::of_history(case, harness, asks_client)) {
             self.keep(parked);
         }
     }
