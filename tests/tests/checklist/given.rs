@@ -223,3 +223,43 @@ async fn secrets_are_not_kept_and_nothing_is_without_a_memory() {
         assert_eq!(*asked.lock().unwrap(), 1);
     }
 }
+
+/// "New York" is the airport JFK where a list says so, and not because a model knows it.
+#[tokio::test]
+async fn other_words_for_a_value_stand_in_the_list() {
+    const BOOK: &str = r#"{"type":"object","additionalProperties":false,"required":["to","bags"],"properties":{
+        "to":{"type":"string"},"bags":{"type":"integer"},"cabin":{"enum":["economy","business"]}}}"#;
+    let bench = Bench::with("Books.", BOOK);
+    let list = |aliases: &str| {
+        let lines = format!(
+            r#"{{"line":[{{"tool":"pay","argument":"to","aliases":{{"JFK":["New York","Kennedy"]}}}},{aliases}]}}"#
+        );
+        let conversation = Conversation::new();
+        conversation.user("Two bags to New York, please, and a cabin with the cheap seats.");
+        (Checklist::builder().source(conversation.instruction()).json("ours", lines), conversation)
+    };
+    let call = || ToolCall::new("call_1", "pay", r#"{"to":"JFK","bags":2,"cabin":"economy"}"#);
+    let (known, _conversation) = list(r#"{"tool":"pay","argument":"cabin","aliases":{"economy":"cheap seats"}}"#);
+    let harness = bench.harness(AllowAll, known);
+    let (code, said) = code_of(&harness, call()).await;
+    assert_eq!(code, Code::Ok, "{said}");
+    for (slot, phrase) in [("/to", "New York"), ("/cabin", "cheap seats")] {
+        let (_, SlotState::Found { at, excerpt, .. }) = bench.slot(slot) else { panic!("{:?}", bench.slot(slot)) };
+        assert_eq!((&*at.to_string(), excerpt.as_deref()), ("u1", Some(phrase)));
+    }
+    // Another airport isn't meant.
+    let (code, _) = code_of(&harness, ToolCall::new("call_2", "pay", r#"{"to":"LGA","bags":2}"#)).await;
+    assert_eq!(code, Code::Unanswered);
+
+    for (line, why) in [
+        (r#"{"tool":"pay","argument":"cabin","aliases":{"first":["the best"]}}"#, "`cabin` is never `first`"),
+        (r#"{"tool":"pay","argument":"bags","aliases":{"a lot":["many"]}}"#, "`bags` is never `a lot`"),
+        (r#"{"tool":"pay","argument":"bags","aliases":{"2":[]}}"#, "`2` is an empty list"),
+        (r#"{"tool":"pay","argument":"bags","aliases":{"2":["a pair", " "]}}"#, "a phrase that means `2` is empty"),
+        (r#"{"tool":"pay","argument":"bags","aliases":["a pair"]}"#, "`aliases` has to be a table"),
+        (r#"{"tool":"pay","aliases":{"2":["a pair"]}}"#, "are about an `argument`, and there is none"),
+    ] {
+        let error = list(line).0.build(&bench.registry).unwrap_err().to_string();
+        assert!(error.starts_with("ours: line 1, column ") && error.contains(why), "{error}");
+    }
+}

@@ -261,7 +261,7 @@ async fn i09_after_a_second_question_the_same_call_goes_on_with_the_one_that_wai
         }
         let answer = calls(&server, 3).await;
         assert!(waits(&answer), "{answer}");
-        assert_eq!(open_questions(&ledger).await, [second.clone()]);
+        assert_eq!(open_questions(&ledger).await, std::slice::from_ref(second));
         ledger.reply(Reply::new(second.clone(), Answer::Yes, signer)).await.expect("an answer that is taken");
         let answer = calls(&server, 4).await;
         assert_eq!(text(&answer), "5 to DE1");

@@ -10,6 +10,7 @@ use super::expression::{Expression, Scope};
 use super::file::{How, Labelled, Line, Tested};
 use super::limit::Limit;
 use super::origin::Origin;
+use super::shape::Shape;
 use super::source::SourceKind;
 use crate::document::{At, Sited};
 use crate::gate::{Addressee, parse_argument, written_argument};
@@ -54,6 +55,8 @@ pub(crate) struct ValueLine {
     /// Where it may be found. `None`: anywhere.
     pub(crate) from: Option<Vec<SourceKind>>,
     pub(crate) says: Vec<String>,
+    /// Values, as canonical JSON text, and phrases that mean them.
+    pub(crate) aliases: Vec<(String, String)>,
     pub(crate) ask: Option<Arc<str>>,
     pub(crate) authored: bool,
     #[cfg(feature = "cel")]
@@ -196,6 +199,7 @@ impl Line {
             label,
             from: self.from.clone(),
             says: self.says.clone(),
+            aliases: self.aliases(steps, tool)?,
             ask: self.ask.as_deref().map(Into::into),
             authored: self.authored,
             #[cfg(feature = "cel")]
@@ -207,6 +211,27 @@ impl Line {
                 None => None,
             },
         })
+    }
+
+    /// # Errors
+    /// If the argument takes no such value.
+    fn aliases(&self, steps: &[Step], tool: &HostTool) -> Result<Vec<(String, String)>, Wrong> {
+        let segment = |step: &Step| match step {
+            Step::Member(name) => Segment::Key(name.clone()),
+            Step::Index(index) => Segment::Index(*index),
+            Step::Each => Segment::Index(0),
+        };
+        let path = JsonPath::from_segments(steps.iter().map(segment).collect());
+        let shape = Shape::at(tool.schema().parameters_json(), &path);
+        let mut aliases = Vec::new();
+        for (written, phrases) in &self.aliases {
+            let value = shape.value_of(&written.value).ok_or_else(|| {
+                let shown = text::shown(&written.value, 64);
+                (written.at, format!("`{}`: `{}` is never `{shown}`", tool.name(), written_argument(steps)))
+            })?;
+            aliases.extend(phrases.iter().map(|phrase| (value.clone(), phrase.clone())));
+        }
+        Ok(aliases)
     }
 
     fn limit(&self, tool: &HostTool, origin: &Origin) -> Result<Limit, Wrong> {
@@ -342,6 +367,7 @@ impl ValueLine {
             label: Some(label),
             from: None,
             says: Vec::new(),
+            aliases: Vec::new(),
             ask: None,
             authored: false,
             #[cfg(feature = "cel")]

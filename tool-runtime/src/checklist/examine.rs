@@ -308,7 +308,8 @@ fn ask_for(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>) -> Ask 
     let pointer = wanted.path.to_pointer();
     let mut ask = Ask::new(call.tool.name(), &*pointer, Shape::of_argument(call.tool.schema(), &pointer))
         .of_call(call.call.id.clone())
-        .saying(wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned()));
+        .saying(wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned()))
+        .with_aliases(wanted.lines.iter().flat_map(|(_, line)| line.aliases.iter().cloned()));
     if let Some(value) = wanted.value {
         ask = ask.with_value(value.to_string());
     }

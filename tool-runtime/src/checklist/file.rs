@@ -82,6 +82,8 @@ pub(crate) struct Line {
     pub(crate) label: Option<Labelled>,
     pub(crate) from: Option<Vec<SourceKind>>,
     pub(crate) says: Vec<String>,
+    /// Values, and phrases that mean them.
+    pub(crate) aliases: Vec<(Sited<String>, Vec<String>)>,
     pub(crate) words: Option<String>,
     pub(crate) ask: Option<String>,
     pub(crate) authored: bool,
@@ -121,7 +123,7 @@ pub(crate) enum How {
 }
 
 const OF_A_FILE: [&str; 5] = ["origin", "list", "fixed", "scope", "principle"];
-const OF_A_LINE: [&str; 23] = [
+const OF_A_LINE: [&str; 24] = [
     "tool",
     "changes",
     "name",
@@ -129,6 +131,7 @@ const OF_A_LINE: [&str; 23] = [
     "label",
     "from",
     "says",
+    "aliases",
     "text",
     "ask",
     "authored",
@@ -250,6 +253,7 @@ impl Reader {
             label: None,
             from: None,
             says: Vec::new(),
+            aliases: Vec::new(),
             words: None,
             ask: None,
             authored: false,
@@ -273,6 +277,7 @@ impl Reader {
                 "label" => line.label = self.word(&entry, &LABELS),
                 "from" => line.from = Some(self.sources(&entry)),
                 "says" => line.says = self.texts(&entry).into_iter().map(|says| says.value).collect(),
+                "aliases" => line.aliases = self.aliases(&entry),
                 "text" => line.words = self.words(&entry),
                 "ask" => line.ask = self.words(&entry),
                 "authored" => line.authored = self.flag(&entry).unwrap_or_default(),
@@ -304,9 +309,11 @@ impl Reader {
 
     /// Does a line say one thing?
     fn sound(&mut self, line: &Line) {
-        let is_about_a_value = line.from.is_some() || line.authored || line.derive.is_some() || !line.says.is_empty();
+        let has_words = !line.says.is_empty() || !line.aliases.is_empty();
+        let is_about_a_value = line.from.is_some() || line.authored || line.derive.is_some() || has_words;
         if is_about_a_value && line.argument.is_none() {
-            self.fault(line.at, "`from`, `says`, `derive` and `authored` are about an `argument`, and there is none");
+            let what = "`from`, `says`, `aliases`, `derive` and `authored` are about an `argument`, and there is none";
+            self.fault(line.at, what);
         }
         if line.test.is_none() && line.label.is_none() && line.argument.is_none() && line.limit.is_none() {
             let what = "says nothing: it needs an `argument`, a `label`, or a condition (`holds`, `prohibits`, \
@@ -374,6 +381,21 @@ impl Reader {
             }
         }
         kinds
+    }
+
+    /// Values of the argument, each with the phrases that mean it.
+    fn aliases(&mut self, entry: &Entry<'_>) -> Vec<(Sited<String>, Vec<String>)> {
+        let Some(table) = self.table(entry) else { return Vec::new() };
+        let mut aliases = Vec::new();
+        for (value, phrases) in &table.0 {
+            let of_value = Entry { key: &value.value, key_at: value.at, value: &phrases.value, at: Some(phrases.at) };
+            let phrases = self.some_texts(&of_value);
+            for phrase in phrases.iter().filter(|phrase| phrase.value.trim().is_empty()) {
+                self.fault(phrase.at, format!("a phrase that means `{}` is empty", text::shown(&value.value, 64)));
+            }
+            aliases.push((value.clone(), phrases.into_iter().map(|phrase| phrase.value).collect()));
+        }
+        aliases
     }
 
     /// Text that isn't empty.

@@ -439,6 +439,7 @@ impl ChecklistBuilder {
     /// label = "required"                    # or "confirm", "notice"
     /// from = ["answer", "instruction"]      # where it may be found; left out: in every source
     /// says = ["account", "Konto"]           # words by which people speak of it
+    /// aliases = { DE89 = ["the rent"] }     # values, and phrases that mean them
     /// ask = "Which account should the money go to?"
     ///
     /// [[line]]                              # an argument that may follow from others, if no source has it

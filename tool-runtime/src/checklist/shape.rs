@@ -1,4 +1,4 @@
-use crate::schema::json::Json;
+use crate::schema::json::{Json, canonical_number};
 use crate::schema::{JsonPath, Segment, ToolSchema, percent_decode};
 
 /// What a slot's value looks like, which says how a text is read as one.
@@ -45,6 +45,26 @@ impl Shape {
     /// ```
     pub fn of_schema(schema: &str, pointer: &str) -> Option<Self> {
         Some(Self::at(&Json::parse(schema).ok()?, &JsonPath::from_pointer(pointer)?))
+    }
+
+    /// A value of this shape that somebody wrote without the signs of JSON, as canonical JSON text. `None` if it has none
+    /// such.
+    pub(crate) fn value_of(&self, written: &str) -> Option<String> {
+        let text = Json::string(written).to_string();
+        let number = || {
+            let read = Json::parse(written).ok()?;
+            Some(canonical_number(read.as_number()?)?.into_owned())
+        };
+        match self {
+            Shape::Text | Shape::Date => Some(text),
+            Shape::Integer => number().filter(|number| !number.contains(['.', 'e'])),
+            Shape::Number => number(),
+            Shape::Boolean => matches!(written, "true" | "false").then(|| written.to_owned()),
+            Shape::Choice(members) => members.iter().find(|member| **member == text || **member == written).cloned(),
+            // What may be of several types is meant as it is written, if that is JSON.
+            Shape::Any => Some(Json::parse(written).map_or(text, |value| value.to_string())),
+            Shape::Words => None,
+        }
     }
 
     pub(crate) fn at(root: &Json, path: &JsonPath) -> Self {
