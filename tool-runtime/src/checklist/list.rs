@@ -203,10 +203,7 @@ impl Checklist {
         let Some(memory) = &self.0.memory else { return };
         for kept in values {
             let key = kept.key().to_owned();
-            let kept = match caught(|| memory.keep(kept)) {
-                Ok(keeping) => CatchPanic::new(keeping).await.unwrap_or_else(Err),
-                Err(panic) => Err(panic),
-            };
+            let kept = CatchPanic::of(|| memory.keep(kept)).await.unwrap_or_else(Err);
             // Then it is asked for again.
             if let Err(error) = kept {
                 tracing::error!(target: "tool_runtime", key, error, "a value could not be kept");

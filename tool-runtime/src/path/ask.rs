@@ -94,11 +94,8 @@ impl Asking<'_> {
             }
         }
         let Some(user) = self.whom(&Addressee::User).filter(|_| !notices.is_empty()) else { return };
-        let told = match caught(|| user.tell(notices)) {
-            Ok(telling) => until(self.token, CatchPanic::new(telling)).await.unwrap_or(Ok(false)),
-            Err(panic) => Err(panic),
-        };
-        match told {
+        let told = until(self.token, CatchPanic::of(|| user.tell(notices))).await;
+        match told.unwrap_or(Ok(false)) {
             Ok(true) => calls.iter_mut().filter(|call| call.has_to_tell()).for_each(|call| call.0.is_told()),
             Ok(false) => {}
             Err(panic) => tracing::error!(target: "tool_runtime", panic, "a notice could not be shown"),

@@ -11,7 +11,7 @@ use super::state::State;
 use crate::checklist::number::Fraction;
 use crate::ledger::{Amount, Clearing, Ledger, LedgerError, LimitUse, Tally, Verdict, VerdictKind};
 use crate::schema::Digest;
-use crate::tool::{CatchPanic, caught};
+use crate::tool::CatchPanic;
 
 /// What the calls of one turn take that are judged and haven't run yet. Costs nothing where there are no limits.
 #[derive(Debug, Default)]
@@ -128,10 +128,7 @@ fn too_much() -> String {
 
 /// How much of each was used.
 async fn used(ledger: &dyn Ledger, tallies: &[Tally]) -> Vec<Result<Fraction, String>> {
-    let counted = match caught(|| ledger.used(tallies.to_vec())) {
-        Ok(counting) => CatchPanic::new(counting).await,
-        Err(panic) => Err(panic),
-    };
+    let counted = CatchPanic::of(|| ledger.used(tallies.to_vec())).await;
     let all_fail = |why: String| tallies.iter().map(|_| Err(why.clone())).collect();
     match counted {
         Ok(Ok(used)) if used.len() == tallies.len() => used.into_iter().map(|used| Ok(used.0)).collect(),
@@ -213,11 +210,6 @@ impl Before {
 }
 
 async fn clear(ledger: &dyn Ledger, verdict: &Arc<Verdict>) -> Result<bool, Failed> {
-    match caught(|| ledger.clear(Clearing::new(Arc::clone(verdict)))) {
-        Ok(clearing) => match CatchPanic::new(clearing).await {
-            Ok(cleared) => cleared.map_err(Failed::of),
-            Err(panic) => Err(Failed::of(LedgerError::new(panic))),
-        },
-        Err(panic) => Err(Failed::of(LedgerError::new(panic))),
-    }
+    let cleared = CatchPanic::of(|| ledger.clear(Clearing::new(Arc::clone(verdict)))).await;
+    cleared.unwrap_or_else(|panic| Err(LedgerError::new(panic))).map_err(Failed::of)
 }

@@ -7,7 +7,7 @@ use crate::checklist::Checklist;
 use crate::execute::until;
 use crate::gate::{Addressee, Answer, Approver, Grants, Guard, Policy, Question, QuestionSet, Sheet};
 use crate::ledger::Ledger;
-use crate::tool::{CatchPanic, caught};
+use crate::tool::CatchPanic;
 
 /// What asking needs: who judges, where questions are recorded, and, if there is somebody, who is
 /// asked.
@@ -118,11 +118,8 @@ impl<'a> Asking<'a> {
         // Whoever still shows a question can tell when nobody waits for it.
         let _over = token.clone().drop_guard();
         let set = QuestionSet::with(token, sheet, to, questions, notices);
-        let answered = match caught(|| approver.ask(set)) {
-            Ok(answering) => until(self.token, CatchPanic::new(answering)).await.unwrap_or_else(|| Ok(Vec::new())),
-            Err(panic) => Err(panic),
-        };
-        answered.unwrap_or_else(|panic| {
+        let answered = until(self.token, CatchPanic::of(|| approver.ask(set))).await;
+        answered.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|panic| {
             tracing::error!(target: "tool_runtime", panic, "the approver panicked; nothing was approved");
             Vec::new()
         })
