@@ -17,6 +17,11 @@ use std::process::ExitCode;
 
 use examples::mcp_gate::{self, Options};
 
+/// What a burst of calls needed the next one uses again. The system's own may have a heap for each thread, which grow one
+/// after another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let options = match Options::of(std::env::args_os().skip(1)) {
         Ok(Some(options)) => options,

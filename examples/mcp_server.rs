@@ -9,6 +9,11 @@ use std::process::ExitCode;
 
 use examples::mcp_server;
 
+/// What a burst of calls needed the next one uses again. The system's own may have a heap for each thread, which grow one
+/// after another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ran = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {

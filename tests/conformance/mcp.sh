@@ -32,10 +32,8 @@ set +e
 modules=$folder/node_modules
 conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
 
-# As many files may be open as there are calls at a time below. One heap: with several it depends on the threads which of
-# them grows.
+# As many files may be open as there are calls at a time below.
 ulimit -n 4096
-export MALLOC_ARENA_MAX=1
 behind=$(mktemp -d)
 printf '[[rule]]\ndecision = "allow"\ntool = "*"\n' >"$behind/rules.toml"
 "$bin/mcp_gate" --policy "$behind/rules.toml" --pin update -- "$bin/mcp_server" >/dev/null

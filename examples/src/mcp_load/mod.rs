@@ -15,10 +15,6 @@ type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 /// How many rounds there are.
 const ROUNDS: u64 = 5;
 
-/// How many there are before these. What is freed an allocator keeps for later, and it takes some rounds until it has as
-/// much as a round needs at its peak: until then more is held after each, though nothing is in use any more.
-const BEFORE: u64 = 4;
-
 /// How many sessions share the calls, where there are sessions.
 const SESSIONS: usize = 10;
 
@@ -187,7 +183,7 @@ fn memory(_: u32) -> Outcome<u64> {
 pub async fn run(address: &str, process: u32, revision: Revision, calls: usize, out: &mut impl Write) -> Outcome {
     let address: Arc<str> = address.into();
     let mut held = Vec::new();
-    for round in 0..BEFORE + ROUNDS {
+    for round in 0..ROUNDS {
         let mut sessions: Vec<Arc<str>> = Vec::new();
         if revision == Revision::Of2025 {
             for _ in 0..SESSIONS {
@@ -212,10 +208,8 @@ pub async fn run(address: &str, process: u32, revision: Revision, calls: usize, 
             end(&address, session).await?;
         }
         let kib = memory(process)?;
-        if let Some(counted) = round.checked_sub(BEFORE) {
-            held.push(kib);
-            writeln!(out, "round {}: {answered} of {calls} answered with their own sums, {kib} KiB held", counted + 1)?;
-        }
+        held.push(kib);
+        writeln!(out, "round {}: {answered} of {calls} answered with their own sums, {kib} KiB held", round + 1)?;
         if let Some(first) = wrong.first() {
             return Err(format!("{} calls weren't: {first}", wrong.len()).into());
         }
