@@ -121,11 +121,11 @@ pub async fn run(folder: &Path, out: &mut impl Write) -> Outcome {
     let said = "Please pay 25 euros for the lamp.";
     conversation.user(said);
     writeln!(out, "\nuser: {said}")?;
-    let call = || {
-        ToolCall::new("call_1", "pay", r#"{"amount":25,"memo":"lamp"}"#)
+    let call = |id: &str| {
+        ToolCall::new(id, "pay", r#"{"amount":25,"memo":"lamp"}"#)
             .with_reported(Reported::new([("/iban", Reported::NO_RESULT), ("/amount", "u1")]))
     };
-    play(&harness, &person, call(), out).await?;
+    play(&harness, &person, call("call_1"), out).await?;
 
     // An invented account is as good as none.
     let invented = ToolCall::new("call_2", "pay", r#"{"iban":"DE99999999999999999999","amount":25}"#);
@@ -135,7 +135,7 @@ pub async fn run(folder: &Path, out: &mut impl Write) -> Outcome {
     let before = checklist.digest();
     fs::write(&file, format!("{LIST}{RULE}"))?;
     writeln!(out, "\na line is added to the file")?;
-    play(&harness, &person, call(), out).await?;
+    play(&harness, &person, call("call_3"), out).await?;
     if checklist.digest() == before {
         return Err("the line was not read".into());
     }
