@@ -2,6 +2,7 @@
 
 mod applied;
 mod ask;
+mod builder;
 mod condition;
 mod conversation;
 #[cfg(feature = "cel")]
@@ -30,9 +31,11 @@ mod shape;
 mod slot;
 mod snapshot;
 mod source;
+mod texts;
 mod words;
 
 pub use ask::Ask;
+pub use builder::ChecklistBuilder;
 pub use condition::{CheckedCall, Condition, State};
 pub(crate) use conversation::{Asked as AskedInWords, Takes as TakesValue};
 pub use conversation::{Conversation, Observation, TurnAnswer, TurnValue};
@@ -44,7 +47,7 @@ pub use file::Principle;
 pub use given::{Answers, Consent, Kept, KeptError, Memory, PresetError, Presets, Prior, ProcessMemory};
 pub(crate) use labels::unlabelled;
 pub(crate) use leaves::put;
-pub use list::{Checklist, ChecklistBuilder, ChecklistError};
+pub use list::Checklist;
 pub use location::{Location, Pointer, PointerError};
 pub use look_up::{Came, Tried, look_up, look_up_all};
 pub use notices::Notices;
@@ -56,3 +59,4 @@ pub use shape::Shape;
 pub use slot::{Party, Slot, SlotKind, SlotState, Unknown};
 pub(crate) use snapshot::Snapshot;
 pub use source::{Hit, Lookup, Normalisation, Source, SourceKind, SourceKindError, SourceSet, source_fn};
+pub use texts::ChecklistError;
