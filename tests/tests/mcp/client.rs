@@ -1,10 +1,12 @@
 //! Tools of other servers.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, split};
+use tokio_util::sync::CancellationToken;
 use tool_runtime::mcp::{McpClient, PinState, Pins, RemoteTool};
 use tool_runtime::path::Settled;
 use tool_runtime::{AllowAll, Code, EventKind, Harness, Hints, Policy, Registry, ToolCall};
@@ -240,7 +242,7 @@ async fn a_flood_of_notifications_harms_nobody() {
 #[tokio::test]
 async fn progress_of_a_server_is_the_calls() {
     let client = client_of(&server()).build().expect("a client");
-    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let harness = harness(&client, AllowAll).await.observer(move |event: &tool_runtime::Event| {
         if let EventKind::Progress(progress) = event.kind() {
@@ -254,7 +256,7 @@ async fn progress_of_a_server_is_the_calls() {
 
 #[tokio::test]
 async fn i09_a_definition_that_has_changed_is_refused() {
-    let described = Arc::new(std::sync::Mutex::new("Reads a file.".to_owned()));
+    let described = Arc::new(Mutex::new("Reads a file.".to_owned()));
     let now = Arc::clone(&described);
     let bad = Scripted::new(move |method, params| match method {
         "tools/list" => {
@@ -303,4 +305,56 @@ async fn labels_of_a_server_only_add_slots() {
     let harness = harness(&client, AllowAll).await;
     is(&run(&harness, "bad__pay", "").await, Code::ApprovalUnavailable, "It costs money.");
     assert_eq!(bad.count("tools/call"), 0);
+}
+
+/// Its answer to the first question comes while the second one's is waited for: it is asked again, by its own revision.
+#[tokio::test]
+async fn a_server_that_is_slow_to_begin_is_asked_again() {
+    for (late, again) in [
+        (json!({"result": {}}), "server/discover"),
+        (json!({"error": {"code": -32601, "message": "what?"}}), "initialize"),
+    ] {
+        let (connections, own) = (Arc::new(AtomicUsize::new(0)), server());
+        let (counted, first) = (Arc::clone(&connections), Arc::new(Mutex::new(None)));
+        let heard = Arc::clone(&first);
+        let client = McpClient::streams("slow", move || {
+            let (own, late, heard) = (own.clone(), late.clone(), Arc::clone(&heard));
+            let is_first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+            async move {
+                let (ours, theirs) = tokio::io::duplex(1 << 16);
+                let (reader, mut writer) = split(theirs);
+                tokio::spawn(async move {
+                    let mut reader = BufReader::new(reader);
+                    if !is_first {
+                        let begins = reader.fill_buf().await.map(|line| String::from_utf8_lossy(line).into_owned());
+                        *heard.lock().expect("nobody panics") = begins.ok();
+                        return own.serve_stream(reader, writer, CancellationToken::new()).await.is_ok();
+                    }
+                    let mut lines = reader.lines();
+                    let mut asked = Value::Null;
+                    while let Ok(Some(line)) = lines.next_line().await {
+                        let message: Value = serde_json::from_str(&line).expect("JSON");
+                        let mut answer = match message["method"].as_str() {
+                            Some("server/discover") => {
+                                asked = message["id"].clone();
+                                json!({"error": {"code": -32601, "message": "not yet"}})
+                            }
+                            _ => late.clone(),
+                        };
+                        (answer["jsonrpc"], answer["id"]) = (json!("2.0"), asked.clone());
+                        if writer.write_all(format!("{answer}\n").as_bytes()).await.is_err() {
+                            return false;
+                        }
+                    }
+                    true
+                });
+                Ok(split(ours))
+            }
+        });
+        let harness = harness(&client.build().expect("a client"), AllowAll).await;
+        is(&run(&harness, "slow__add", r#"{"a":2,"b":40}"#).await, Code::Ok, "42");
+        assert_eq!(connections.load(Ordering::SeqCst), 2);
+        let begins = first.lock().expect("nobody panics").clone().expect("a first line");
+        assert!(begins.contains(again), "{begins}");
+    }
 }

@@ -132,6 +132,21 @@ impl fmt::Display for Down {
     }
 }
 
+/// Why hands could not be shaken.
+enum Unmet {
+    Unreachable(String),
+    Refused(Box<ClientInitializeError>),
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unmet::Unreachable(why) => f.write_str(why),
+            Unmet::Refused(error) => write!(f, "it could not be connected to: {error}"),
+        }
+    }
+}
+
 impl Session {
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.connection.running.peer()
@@ -280,10 +295,35 @@ impl Link {
         Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now })
     }
 
+    /// Shakes hands by the revision that the server speaks. One that is slow to begin answers the question for it when nobody
+    /// waits for that any more, and its answer is taken for a wrong one to the next question. It is asked once more then, by
+    /// the revision that the answer tells.
     async fn shake_hands(&self, side: Side) -> Result<RunningService<RoleClient, Side>, String> {
-        let mode =
-            ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None };
-        let failed = |error: ClientInitializeError| format!("it could not be connected to: {error}");
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        let auto = ClientLifecycleMode::Auto { preferred_versions: preferred_versions.clone(), legacy_version: None };
+        let refused = match self.shake_hands_by(auto, side.clone()).await {
+            Err(Unmet::Refused(refused)) => refused,
+            met => return met.map_err(|unmet| unmet.to_string()),
+        };
+        let last = match &*refused {
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => fallback,
+            refused => refused,
+        };
+        let mode = match last {
+            ClientInitializeError::ConflictInitResponseId(..) => ClientLifecycleMode::Discover { preferred_versions },
+            ClientInitializeError::UncorrelatedErrorResponse { .. } => ClientLifecycleMode::Initialize,
+            _ => return Err(Unmet::Refused(refused).to_string()),
+        };
+        tracing::debug!(target: "tool_runtime", server = self.name, error = %refused, "a server is asked again");
+        self.shake_hands_by(mode, side).await.map_err(|unmet| unmet.to_string())
+    }
+
+    async fn shake_hands_by(
+        &self,
+        mode: ClientLifecycleMode,
+        side: Side,
+    ) -> Result<RunningService<RoleClient, Side>, Unmet> {
+        let refused = |error: ClientInitializeError| Unmet::Refused(Box::new(error));
         match &self.way {
             Way::Command { program, arguments, environment, bare } => {
                 let mut command = tokio::process::Command::new(program);
@@ -291,18 +331,21 @@ impl Link {
                     command.env_clear();
                 }
                 command.args(arguments).envs(environment.iter().map(|(key, value)| (key, value))).kill_on_drop(true);
-                let child = TokioChildProcess::new(command)
-                    .map_err(|error| format!("`{}` could not be started: {error}", program.to_string_lossy()))?;
-                side.serve_with_lifecycle(child, mode).await.map_err(failed)
+                let child = TokioChildProcess::new(command).map_err(|error| {
+                    Unmet::Unreachable(format!("`{}` could not be started: {error}", program.to_string_lossy()))
+                })?;
+                side.serve_with_lifecycle(child, mode).await.map_err(refused)
             }
             Way::Http { url, headers } => {
                 let config = StreamableHttpClientTransportConfig::with_uri(url.clone()).custom_headers(headers.clone());
                 let transport = StreamableHttpClientTransport::from_config(config);
-                side.serve_with_lifecycle(transport, mode).await.map_err(failed)
+                side.serve_with_lifecycle(transport, mode).await.map_err(refused)
             }
             Way::Streams(connect) => {
-                let streams = connect().await.map_err(|error| format!("it could not be connected to: {error}"))?;
-                side.serve_with_lifecycle(streams, mode).await.map_err(failed)
+                let streams = connect()
+                    .await
+                    .map_err(|error| Unmet::Unreachable(format!("it could not be connected to: {error}")))?;
+                side.serve_with_lifecycle(streams, mode).await.map_err(refused)
             }
         }
     }
