@@ -72,7 +72,7 @@ async fn annotations_are_only_the_servers_word() {
 }
 
 #[tokio::test]
-async fn numbers_come_through_as_they_are_or_not_at_all() {
+async fn i15_numbers_come_through_as_they_are_or_not_at_all() {
     let tool = json!({"name": "same", "description": "Says it again.", "inputSchema": {
         "type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"],
     }});

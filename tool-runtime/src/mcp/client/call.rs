@@ -15,7 +15,7 @@ use super::link::{Link, Session};
 use super::side::{OneAsked, UnderWay};
 use crate::call::{Block, Content};
 use crate::mcp::server::ASKING;
-use crate::schema::json::Json;
+use crate::schema::json::{Json, is_integer_literal};
 use crate::schema::{Digest, text};
 use crate::tool::{CallContext, CodedError, DynamicOutput};
 
@@ -188,7 +188,20 @@ fn exactly(arguments: &str) -> Option<JsonObject> {
     let sent: JsonObject = serde_json::from_str(arguments).ok()?;
     let accepted = Json::parse(arguments).ok()?;
     let again = Json::from_value(&serde_json::Value::Object(sent.clone()));
-    (Digest::of(&accepted) == Digest::of(&again)).then_some(sent)
+    (holds_no_more(&accepted) && Digest::of(&accepted) == Digest::of(&again)).then_some(sent)
+}
+
+/// Are its integers those that `serde_json` holds in every build? With `arbitrary_precision`, which another crate may turn on,
+/// it would hold more.
+fn holds_no_more(value: &Json) -> bool {
+    match value {
+        Json::Number(number) if is_integer_literal(number) => {
+            number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
+        }
+        Json::Array(elements) => elements.iter().all(holds_no_more),
+        Json::Object(members) => members.iter().all(|(_, member)| holds_no_more(member)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => true,
+    }
 }
 
 /// A request whose answer nobody has yet. If nobody waits for it any more, the server is told.
