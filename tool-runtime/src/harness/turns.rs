@@ -6,7 +6,7 @@ use super::Harness;
 use crate::call::CaseId;
 use crate::checklist::{AskedInWords, Conversation, TurnAnswer};
 use crate::gate::{Addressee, Answer, Signer};
-use crate::ledger::{CaseHistory, ClaimError, Query, Reply, ReplyError};
+use crate::ledger::{CaseHistory, CaseState, ClaimError, Query, Reply, ReplyError};
 use crate::path::Settled;
 use crate::path::resume::takes_for;
 
@@ -52,7 +52,7 @@ impl Harness {
         let mut cases = Vec::new();
         let mut asked = Vec::new();
         let waits = |case: &&CaseHistory| {
-            case.state() == crate::ledger::CaseState::Waiting && case.conversation() == parts.conversation.as_deref()
+            case.state() == CaseState::Waiting && case.conversation() == parts.conversation.as_deref()
         };
         for case in history.cases().iter().filter(waits) {
             let (Some(question), Some(verdict)) = (case.asked(), case.verdict()) else { continue };

@@ -110,11 +110,7 @@ impl Serialize for FormRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("FormRecord", 13)?;
         fields.serialize_field("entry", "form")?;
-        fields.serialize_field("case", &self.case())?;
-        match self.conversation() {
-            Some(conversation) => fields.serialize_field("conversation", conversation)?,
-            None => fields.skip_field("conversation")?,
-        }
+        self.verdict.place().serialize_into(&mut fields)?;
         fields.serialize_field("call_id", self.call_id())?;
         fields.serialize_field("tool", self.tool())?;
         match &self.server {

@@ -190,6 +190,11 @@ pub(crate) struct VerdictParts {
 }
 
 impl Verdict {
+    /// Where its call belongs.
+    pub(super) fn place(&self) -> &Place {
+        &self.0.place
+    }
+
     pub(crate) fn new(parts: VerdictParts) -> Self {
         Verdict(parts)
     }

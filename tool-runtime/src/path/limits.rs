@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::record::{self, Failed, Recorded};
 use super::state::State;
+use crate::checklist::limit::Counted;
 use crate::checklist::number::Fraction;
 use crate::ledger::{Amount, Clearing, Ledger, LedgerError, LimitUse, Tally, Verdict, VerdictKind};
 use crate::schema::Digest;
@@ -70,21 +71,24 @@ impl Counter {
 
 impl State {
     pub(super) fn has_limits(&self) -> bool {
-        self.listed.as_ref().is_some_and(|listed| !listed.findings.limits.is_empty())
+        !self.limits().is_empty()
+    }
+
+    fn limits(&self) -> &[Counted] {
+        self.listed.as_ref().map_or(&[], |listed| &listed.findings.limits)
     }
 
     /// Counts the limits as they are now, together with what the calls before take.
     pub(super) async fn count_in_turn(&mut self) {
         let Some(counter) = self.listed.as_mut().and_then(|listed| listed.counter.take()) else { return };
         let used = used(&*counter.ledger, &self.tallies()).await;
+        let with_before = |(used, counted): (Result<Fraction, String>, &Counted)| {
+            let before = counter.before(counted.limit.id, counted.takes.as_ref().ok().copied());
+            used.and_then(|used| before.and_then(|before| used.plus(before)).ok_or_else(too_much))
+        };
+        let used = used.into_iter().zip(self.limits()).map(with_before).collect();
+        self.judge_limits(used);
         if let Some(listed) = &mut self.listed {
-            let is_whole = listed.open.is_empty();
-            for (place, used) in used.into_iter().enumerate() {
-                let Some(counted) = listed.findings.limits.get(place) else { continue };
-                let before = counter.before(counted.limit.id, counted.takes.as_ref().ok().copied());
-                let used = used.and_then(|used| before.and_then(|before| used.plus(before)).ok_or_else(too_much));
-                listed.findings.judge_limit(place, used, is_whole);
-            }
             listed.counter = Some(counter);
         }
     }
@@ -105,21 +109,23 @@ impl State {
     }
 
     fn tallies(&self) -> Vec<Tally> {
-        let limits = self.listed.iter().flat_map(|listed| &listed.findings.limits);
-        limits.map(|counted| Tally::new(counted.limit.id, counted.limit.per)).collect()
+        self.limits().iter().map(tally).collect()
     }
 
     /// What running it takes. In the shadow, and where somebody has agreed to more, it counts and is never too much.
-    fn uses(&self) -> Vec<LimitUse> {
-        let Some(listed) = &self.listed else { return Vec::new() };
-        let shadow = listed.findings.shadow;
-        let limits = listed.findings.limits.iter().filter_map(|counted| {
+    pub(super) fn taken(&self) -> Vec<LimitUse> {
+        let shadow = self.listed.as_ref().is_some_and(|listed| listed.findings.shadow);
+        let takes = |counted: &Counted| {
             let most = (!counted.is_beyond && !shadow).then_some(Amount(counted.limit.most));
             let takes = Amount(*counted.takes.as_ref().ok()?);
-            Some(LimitUse::new(Tally::new(counted.limit.id, counted.limit.per), takes, most))
-        });
-        limits.collect()
+            Some(LimitUse::new(tally(counted), takes, most))
+        };
+        self.limits().iter().filter_map(takes).collect()
     }
+}
+
+fn tally(counted: &Counted) -> Tally {
+    Tally::new(counted.limit.id, counted.limit.per)
 }
 
 fn too_much() -> String {
@@ -180,12 +186,7 @@ pub(super) async fn recorded(mut state: Box<State>, ledger: &dyn Ledger) -> Reco
 impl State {
     /// Whether there is room can't be told.
     fn is_uncounted(&mut self, why: &str) {
-        let limits = self.tallies();
-        self.judge_limits(limits.iter().map(|_| Err(why.to_owned())).collect());
-    }
-
-    pub(super) fn taken(&self) -> Vec<LimitUse> {
-        if self.has_limits() { self.uses() } else { Vec::new() }
+        self.judge_limits(self.limits().iter().map(|_| Err(why.to_owned())).collect());
     }
 }
 

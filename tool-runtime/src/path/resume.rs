@@ -80,8 +80,9 @@ impl Acceptance {
         })
     }
 
-    /// Takes up what was answered meanwhile, and gives what the user wants to have kept: unless the call is the same to the byte, and the tool is, nothing that was
-    /// answered counts. What was given with a yes makes the next revision, before anything is looked up.
+    /// Takes up what was answered meanwhile: unless the call is the same to the byte, and the tool is, nothing that was
+    /// answered counts. What was given with a yes makes the next revision, before anything is looked up. Gives what the
+    /// user wants to have kept besides.
     pub(crate) fn answered(self, by: &Answering<'_>) -> (Self, Vec<Kept>) {
         let Answering { claimed, key, .. } = *by;
         let mut kept = Vec::new();

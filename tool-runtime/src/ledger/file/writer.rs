@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
@@ -223,7 +223,7 @@ impl Pen {
 
     fn reply(&mut self, reply: &Reply) -> Result<(), ReplyError> {
         let at = SystemTime::now();
-        let replied = self.desk.lock().unwrap_or_else(PoisonError::into_inner).reply(reply, at)?;
+        let replied = self.desk().reply(reply, at)?;
         let ReplyEntry { entry, hidden } = replied;
         let text = entry.to_text()?;
         if let Some(hidden) = hidden {
@@ -237,15 +237,19 @@ impl Pen {
         Ok(())
     }
 
+    /// Nothing of ours panics while it holds this lock.
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A verdict that takes something of limits: nobody else writes between the count and the line.
     fn clear(&mut self, clearing: &Clearing, text: &str) -> Result<bool, LedgerError> {
         let at = SystemTime::now();
-        let desk = || self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if !desk().clear(clearing, at)? {
+        if !self.desk().clear(clearing, at)? {
             return Ok(false);
         }
         if let Err(error) = self.write(&[text], at) {
-            self.desk.lock().unwrap_or_else(PoisonError::into_inner).release(clearing.case());
+            self.desk().release(clearing.case());
             return Err(LedgerError::new(error));
         }
         self.note(&clearing.entry(), text, at);
@@ -292,7 +296,7 @@ impl Pen {
 
     /// What a line means for calls that wait.
     fn note(&self, entry: &Entry, text: &str, at: SystemTime) {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut desk = self.desk();
         let case = entry.case();
         let waited = desk.is_waiting(case);
         let noted = desk.note(entry, None, || {
