@@ -1,36 +1,29 @@
 #!/usr/bin/env bash
 # What other people's programs say of the MCP server, client and gate: the MCP conformance suite (both revisions),
-# mcp-strict-check, the Inspector, the Python client, and real servers behind the gate.
+# mcp-strict-check, the Inspector, the Python client, and real servers behind the gate. A part of `run.sh`, and alone:
 #
-#   tests/conformance/mcp.sh [FOLDER]
+#     tests/conformance/mcp.sh
 #
-# Packages from PyPI and npm, pinned here, go into FOLDER, where a second run finds them. Ends with a line
-# "N passed, M failed", and fails if M isn't 0.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-here=$PWD/tests/conformance/mcp
-folder=$(realpath -m "${1:-target/conformance-mcp}")
+# What it needs is said in `tools.sh`. Ends with a line "N passed, M failed", and fails if M isn't 0.
+set -euo pipefail
+. "$(dirname "$0")/tools.sh"
+programs=$here/mcp modules=$tools/mcp/node_modules
+conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
+export PATH=$tools/venv/bin:$PATH
+folder=$cache/out-mcp
+rm -rf "$folder"
 mkdir -p "$folder"
+cd "$root"
+cargo build --quiet --package examples --features mcp --examples
+bin=${CARGO_TARGET_DIR:-$root/target}/debug/examples
+
+# From here on what fails is counted.
+set +e
 passed=0 failed=0
 
 say() { # WHAT STATUS
   if [ "$2" = 0 ]; then passed=$((passed + 1)) && echo "ok $1"; else failed=$((failed + 1)) && echo "FAILED $1"; fi
 }
-
-set -e
-cargo build --quiet -p examples --features mcp --examples
-bin=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
-[ -x "$folder/v/bin/python" ] || python3 -m venv "$folder/v"
-"$folder/v/bin/pip" install --quiet --requirement "$here/requirements.txt"
-export PATH=$folder/v/bin:$PATH
-if [ ! -d "$folder/node_modules" ] || ! cmp -s "$here/package.json" "$folder/package.json"; then
-  cp "$here/package.json" "$folder"
-  # No lock file: the one that npm writes for an optional package of the Inspector `npm ci` refuses.
-  (cd "$folder" && npm install --no-audit --no-fund --no-package-lock --ignore-scripts --silent)
-fi
-set +e
-modules=$folder/node_modules
-conformance=$modules/@modelcontextprotocol/conformance/dist/index.js
 
 # As many files may be open as there are calls at a time below.
 ulimit -n 4096
@@ -51,7 +44,7 @@ for revision in 2025-11-25 2026-07-28; do
     read -r name port <<<"$what"
     log=$folder/$name-$revision.log
     timeout 300 node "$conformance" server --url http://localhost:$port/mcp --requirements "$revision" \
-      --expected-failures "$here/baseline-$revision.yml" -o "$folder/out-$name-$revision" >"$log" 2>&1
+      --expected-failures "$programs/baseline-$revision.yml" -o "$folder/out-$name-$revision" >"$log" 2>&1
     status=$?
     say "the suite, $name, $revision ($(grep '^Total:' "$log"))" $status
     # A scenario that concerns tools and isn't in the baseline.
@@ -79,7 +72,7 @@ say "mcp-strict-check" $?
 node "$modules/.bin/mcp-inspector" --cli --strict --method tools/list "$bin/mcp_server" >"$folder/inspector.log" 2>&1
 say "the Inspector's strict listing" $?
 
-python "$here/clients.py" "$bin/mcp_server" "$bin/mcp_gate" "$bin/mcp_client" "$modules/.bin" >"$folder/clients.log" 2>"$folder/clients.err"
+python "$programs/clients.py" "$bin/mcp_server" "$bin/mcp_gate" "$bin/mcp_client" "$modules/.bin" >"$folder/clients.log" 2>"$folder/clients.err"
 grep -h '^ok\|^FAILED' "$folder/clients.log"
 read -r ok _ wrong _ <<<"$(tail -n 1 "$folder/clients.log" | sed 's/,//')"
 if [[ $ok =~ ^[0-9]+$ && $wrong =~ ^[0-9]+$ ]]; then

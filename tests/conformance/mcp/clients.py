@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -203,6 +204,15 @@ async def until_it_answers(way, call):
     return result
 
 
+async def has_ended(program):
+    """Whether no process of it is left, at once or after a while."""
+    for _ in range(40):
+        if not children(program):
+            return True
+        await asyncio.sleep(0.25)
+    return False
+
+
 async def stopped_and_killed(folder, name, program, command, call, says, deny):
     """A server that hangs in a call, and one that is killed in one: through the gate and through our client."""
     for by in (ByGate, ByClient):
@@ -232,8 +242,7 @@ async def stopped_and_killed(folder, name, program, command, call, says, deny):
             check(f"{what}: killed in a call, which ends", was_under_way and killed and ended.is_error and told, ended)
             again = await until_it_answers(way, call)
             check(f"{what}: and comes back", not first.is_error and not again.is_error and says in again.said, again)
-        await asyncio.sleep(0.5)
-        check(f"{what}: nothing is left behind", not children(program), children(program))
+        check(f"{what}: nothing is left behind", await has_ended(program), children(program))
 
 
 async def dies_and_hangs(folder):
@@ -261,8 +270,8 @@ async def dies_and_hangs(folder):
                 break
             await asyncio.sleep(0.25)
         check("everything: and comes back", not total.is_error and "3" in text(total), total)
-    await asyncio.sleep(0.5)
-    check("everything: nothing is left behind", not children("mcp-server-everything"), children("mcp-server-everything"))
+    left = children("mcp-server-everything")
+    check("everything: nothing is left behind", await has_ended("mcp-server-everything"), left)
 
 
 async def real_servers(folder):
@@ -330,10 +339,20 @@ async def real_servers(folder):
     )
 
 
+def listening(port):
+    """Waits until somebody listens, for ten seconds at most."""
+    for _ in range(100):
+        try:
+            return socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+    raise TimeoutError(f"nobody listens at port {port}")
+
+
 async def main():
     http = subprocess.Popen([SERVER, "--http", "127.0.0.1:3903"])
     try:
-        time.sleep(0.5)
+        listening(3903)
         for mode in ["auto", "legacy", "2026-07-28"]:
             await server_checks("stdio", StdioServerParameters(command=SERVER), mode)
             await server_checks("http", "http://127.0.0.1:3903/mcp", mode)
