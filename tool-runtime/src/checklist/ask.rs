@@ -21,19 +21,31 @@ pub struct Ask(Arc<Asked>);
 
 #[derive(Clone)]
 struct Asked {
-    tool: String,
-    slot: String,
-    shape: Shape,
+    about: Arc<About>,
     value: Option<Given>,
-    default: Option<Given>,
-    name: Vec<String>,
-    says: Vec<String>,
-    aliases: Vec<(String, String)>,
     hint: Option<Pointer>,
     call: Option<CallId>,
     now: Option<Day>,
     secret: bool,
     derives: bool,
+}
+
+/// What is the same for all values of a slot.
+#[derive(Clone)]
+pub(super) struct About {
+    tool: String,
+    slot: Arc<str>,
+    shape: Shape,
+    default: Option<Given>,
+    name: Vec<String>,
+    says: Vec<String>,
+    aliases: Vec<(String, String)>,
+}
+
+impl About {
+    pub(super) fn slot(&self) -> &Arc<str> {
+        &self.slot
+    }
 }
 
 /// A value as its text, and read. `None` if the text is no JSON.
@@ -51,28 +63,34 @@ impl Ask {
     /// A slot of a tool: the JSON Pointer (RFC 6901) of an argument, such as `/flights/0/date`. The
     /// words of the argument's name, all in one sentence, say that the sentence is about it.
     pub fn new(tool: impl Into<String>, slot: impl Into<String>, shape: Shape) -> Self {
-        let slot = slot.into();
+        let slot: Arc<str> = slot.into().into();
         let name = words_of(&slot);
-        Ask(Arc::new(Asked {
-            tool: tool.into(),
-            slot,
-            shape,
-            value: None,
-            default: None,
-            name,
-            says: Vec::new(),
-            aliases: Vec::new(),
-            hint: None,
-            call: None,
-            now: None,
-            secret: false,
-            derives: false,
-        }))
+        let (says, aliases) = (Vec::new(), Vec::new());
+        Ask::of(&Arc::new(About { tool: tool.into(), slot, shape, default: None, name, says, aliases }))
+    }
+
+    pub(super) fn of(about: &Arc<About>) -> Self {
+        let about = Arc::clone(about);
+        Ask(Arc::new(Asked { about, value: None, hint: None, call: None, now: None, secret: false, derives: false }))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Asked)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
+    }
+
+    fn with_about(self, change: impl FnOnce(&mut About)) -> Self {
+        self.with(|asked| change(Arc::make_mut(&mut asked.about)))
+    }
+
+    /// What would be the same with any value.
+    pub(super) fn about(&self) -> Arc<About> {
+        Arc::clone(&self.0.about)
+    }
+
+    /// With a value that was read already.
+    pub(super) fn with_json(self, value: &Json) -> Self {
+        self.with(|asked| asked.value = Some(Given(value.to_string(), Some(value.clone()))))
     }
 
     /// The value that is proposed for the slot, as canonical JSON text. Without one, only a place that is pointed at
@@ -97,13 +115,13 @@ impl Ask {
     /// The value that the tool declares for when nothing is given, as canonical JSON text.
     #[must_use]
     pub fn with_default(self, canonical: impl Into<String>) -> Self {
-        self.with(|asked| asked.default = Some(Given::new(canonical.into())))
+        self.with_about(|about| about.default = Some(Given::new(canonical.into())))
     }
 
     /// Further words by which people speak of the slot, in any language; several words are a phrase.
     #[must_use]
     pub fn saying<W: Into<String>>(self, words: impl IntoIterator<Item = W>) -> Self {
-        self.with(|asked| asked.says.extend(words.into_iter().map(Into::into)))
+        self.with_about(|about| about.says.extend(words.into_iter().map(Into::into)))
     }
 
     /// Other words for values: each a value, as canonical JSON text, and a phrase that means it. So "New York" can mean
@@ -111,7 +129,7 @@ impl Ask {
     #[must_use]
     pub fn with_aliases<V: Into<String>, W: Into<String>>(self, aliases: impl IntoIterator<Item = (V, W)>) -> Self {
         let aliases = aliases.into_iter().map(|(value, phrase)| (value.into(), phrase.into()));
-        self.with(|asked| asked.aliases.extend(aliases))
+        self.with_about(|about| about.aliases.extend(aliases))
     }
 
     /// The host's date, for dates that leave something out.
@@ -135,17 +153,17 @@ impl Ask {
 
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        &self.0.tool
+        &self.0.about.tool
     }
 
     /// The JSON Pointer of the argument.
     pub fn slot(&self) -> &str {
-        &self.0.slot
+        &self.0.about.slot
     }
 
     /// What its values look like.
     pub fn shape(&self) -> &Shape {
-        &self.0.shape
+        &self.0.about.shape
     }
 
     /// The value that is proposed, as canonical JSON text.
@@ -165,22 +183,22 @@ impl Ask {
 
     /// The declared default, as canonical JSON text.
     pub fn default_value(&self) -> Option<&str> {
-        self.0.default.as_ref().map(|given| given.0.as_str())
+        self.0.about.default.as_ref().map(|given| given.0.as_str())
     }
 
     /// The words of the argument's name, in small letters.
     pub fn name(&self) -> impl Iterator<Item = &str> {
-        self.0.name.iter().map(String::as_str)
+        self.0.about.name.iter().map(String::as_str)
     }
 
     /// Further words by which people speak of the slot.
     pub fn says(&self) -> impl Iterator<Item = &str> {
-        self.0.says.iter().map(String::as_str)
+        self.0.about.says.iter().map(String::as_str)
     }
 
     /// The other words for values: each a value, as canonical JSON text, and a phrase that means it.
     pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.aliases.iter().map(|(value, phrase)| (value.as_str(), phrase.as_str()))
+        self.0.about.aliases.iter().map(|(value, phrase)| (value.as_str(), phrase.as_str()))
     }
 
     /// The host's date.
@@ -208,7 +226,7 @@ impl Ask {
     }
 
     pub(crate) fn declared_default(&self) -> Option<&Json> {
-        self.0.default.as_ref()?.1.as_ref()
+        self.0.about.default.as_ref()?.1.as_ref()
     }
 }
 
@@ -216,13 +234,13 @@ impl fmt::Debug for Ask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |value| if self.is_secret() { Some(REDACTED) } else { value };
         f.debug_struct("Ask")
-            .field("tool", &self.0.tool)
-            .field("slot", &self.0.slot)
-            .field("shape", &self.0.shape)
+            .field("tool", &self.tool())
+            .field("slot", &self.slot())
+            .field("shape", self.shape())
             .field("value", &self.value().and_then(|value| hidden(Some(value))))
             .field("default", &self.default_value().and_then(|value| hidden(Some(value))))
-            .field("name", &self.0.name)
-            .field("says", &self.0.says)
+            .field("name", &self.0.about.name)
+            .field("says", &self.0.about.says)
             .field("hint", &self.0.hint)
             .field("call", &self.0.call)
             .field("now", &self.0.now)

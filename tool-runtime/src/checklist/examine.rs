@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::applied::{Applied, Kind, ValueLine};
+use super::argument::{Argument, ToolLines};
 use super::ask::Ask;
 use super::condition::{CheckedCall, Registered};
 #[cfg(feature = "cel")]
@@ -16,15 +17,14 @@ use super::look_up::{Tried, look_up_all};
 use super::notices::Notices;
 use super::origin::{ListKind, Origin};
 use super::recorded::Recorded;
-use super::shape::Shape;
 use super::slot::{Party, Slot, SlotKind, SlotParts, SlotState, Unknown};
 use super::snapshot::Snapshot;
-use super::source::{Lookup, Source, SourceSet};
+use super::source::{Lookup, Source};
 use super::{intent, judge, leaves, words};
 use crate::call::ToolCall;
 use crate::gate::{Addressee, QuestionId};
 use crate::schema::json::Json;
-use crate::schema::{Day, Digest, JsonPath, Said};
+use crate::schema::{Day, Digest, JsonPath};
 use crate::tool::HostTool;
 
 /// What a call is examined by, beside the list itself.
@@ -145,18 +145,18 @@ impl Findings {
 struct Wanted<'a> {
     path: JsonPath,
     value: Option<&'a Json>,
-    said: Said,
+    argument: Arc<Argument>,
     lines: Vec<(&'a Applied, &'a ValueLine)>,
 }
 
-impl Wanted<'_> {
-    fn has(&self, label: Labelled) -> bool {
-        self.lines.iter().any(|(_, line)| line.label == Some(label))
+impl<'a> Wanted<'a> {
+    fn new(of_tool: &'a ToolLines, tool: &HostTool, path: JsonPath, value: Option<&'a Json>) -> Self {
+        let argument = of_tool.argument(tool, &path);
+        Wanted { path, value, lines: of_tool.about(&argument), argument }
     }
 
-    fn from(&self) -> SourceSet {
-        let sets = self.lines.iter().filter_map(|(_, line)| line.from.as_ref());
-        sets.fold(SourceSet::ALL, |all, from| all.both(from.iter().copied().collect()))
+    fn has(&self, label: Labelled) -> bool {
+        self.lines.iter().any(|(_, line)| line.label == Some(label))
     }
 }
 
@@ -169,16 +169,17 @@ pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings 
         must_tell: around.notices == Notices::MustBeShown,
         ..Findings::default()
     };
-    let lines = list.for_tool(call.tool);
+    let of_tool = list.for_tool(call.tool);
+    let lines = &of_tool.lines[..];
     let looks_up = list.looks_up(call.tool);
     if lines.is_empty() && !looks_up && call.open.is_empty() {
         return findings;
     }
     // An accepted text is JSON.
     let arguments = Json::parse(call.canonical).unwrap_or(Json::Null);
-    let observed = judge::observe(around, &call, &lines).await;
-    values(around, &call, (&lines, &observed), looks_up, &arguments, &mut findings).await;
-    for line in lines.iter() {
+    let observed = judge::observe(around, &call, lines).await;
+    values(around, &call, (&of_tool, &observed), looks_up, &arguments, &mut findings).await;
+    for line in lines {
         match &line.kind {
             Kind::Value(_) | Kind::Condition { .. } => {}
             Kind::Agree(label) => {
@@ -205,7 +206,7 @@ pub(crate) async fn examine(around: Around<'_>, call: Examined<'_>) -> Findings 
             }
         }
     }
-    judge::conditions(around, &call, &lines, &observed, &mut findings).await;
+    judge::conditions(around, &call, lines, &observed, &mut findings).await;
     if looks_up {
         intent::look_up(around, &call, &mut findings).await;
     }
@@ -224,28 +225,21 @@ pub(super) fn party_of(origin: &Origin) -> Party {
 async fn values(
     around: Around<'_>,
     call: &Examined<'_>,
-    (lines, observed): (&[Applied], &Observed),
+    (of_tool, observed): (&ToolLines, &Observed),
     looks_up: bool,
     arguments: &Json,
     findings: &mut Findings,
 ) {
-    let about = |path: &JsonPath| -> Vec<(&Applied, &ValueLine)> {
-        let of_line = |line| match line as &Applied {
-            Applied { kind: Kind::Value(value), .. } if value.place.is_of(path) => Some((line, &**value)),
-            _ => None,
-        };
-        lines.iter().filter_map(of_line).collect()
-    };
     let mut wanted = Vec::new();
     for (path, value) in leaves::within(arguments) {
-        let lines = about(&path);
-        if !lines.is_empty() || (looks_up && leaves::is_leaf(value)) {
-            wanted.push(Wanted { said: call.tool.built().said_of(&path), value: Some(value), lines, path });
+        let one = Wanted::new(of_tool, call.tool, path, Some(value));
+        if !one.lines.is_empty() || (looks_up && leaves::is_leaf(value)) {
+            wanted.push(one);
         }
     }
     // What isn't there has no line in the arguments.
     let mut absent: Vec<JsonPath> = call.open.to_vec();
-    for line in lines {
+    for line in &of_tool.lines {
         let Kind::Value(value) = &line.kind else { continue };
         if value.label == Some(Labelled::Required) {
             let path = value.place.only();
@@ -256,9 +250,7 @@ async fn values(
     }
     absent.sort();
     absent.dedup();
-    for path in absent {
-        wanted.push(Wanted { said: call.tool.built().said_of(&path), value: None, lines: about(&path), path });
-    }
+    wanted.extend(absent.into_iter().map(|path| Wanted::new(of_tool, call.tool, path, None)));
     let defaults = call.tool.built().filled_in(&call.given, call.canonical);
     let is_default = |path: &JsonPath| defaults.iter().any(|default| path.segments().starts_with(default.segments()));
     let settled: Vec<Option<SlotState>> = wanted
@@ -279,7 +271,7 @@ async fn values(
             {
                 return Some(settled);
             }
-            if wanted.said.authored || wanted.lines.iter().any(|(_, line)| line.authored) {
+            if wanted.argument.said.authored || wanted.lines.iter().any(|(_, line)| line.authored) {
                 Some(SlotState::Authored)
             } else if filled.is_none() && is_default(path) {
                 Some(SlotState::Defaulted)
@@ -291,7 +283,7 @@ async fn values(
         })
         .collect();
     let asks = wanted.iter().zip(&settled).filter(|(_, settled)| settled.is_none());
-    let asks = asks.map(|(wanted, _)| (wanted.from(), ask_for(around, call, wanted)));
+    let asks = asks.map(|(wanted, _)| (wanted.argument.from, ask_for(around, call, wanted)));
     let tried: Vec<Tried> = match around.recorded {
         Some(recorded) => asks.map(|(from, ask)| recorded.tried(&ask, from)).collect(),
         None => look_up_all(around.sources, asks).await,
@@ -305,24 +297,18 @@ async fn values(
 }
 
 fn ask_for(around: Around<'_>, call: &Examined<'_>, wanted: &Wanted<'_>) -> Ask {
-    let pointer = wanted.path.to_pointer();
-    let mut ask = Ask::new(call.tool.name(), &*pointer, Shape::of_argument(call.tool.schema(), &pointer))
-        .of_call(call.call.id.clone())
-        .saying(wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned()))
-        .with_aliases(wanted.lines.iter().flat_map(|(_, line)| line.aliases.iter().cloned()));
+    let about = &wanted.argument.about;
+    let mut ask = Ask::of(about).of_call(call.call.id.clone());
     if let Some(value) = wanted.value {
-        ask = ask.with_value(value.to_string());
+        ask = ask.with_json(value);
     }
-    if let Some(default) = words::default_of(call.tool.schema(), &wanted.path) {
-        ask = ask.with_default(default.to_string());
-    }
-    if let Some(hint) = call.call.reported().get(&pointer).and_then(|at| at.parse().ok()) {
+    if let Some(hint) = call.call.reported().get(about.slot()).and_then(|at| at.parse().ok()) {
         ask = ask.with_hint(hint);
     }
     if let Some(now) = around.now.and_then(Day::of) {
         ask = ask.on(now);
     }
-    if wanted.said.secret { ask.secret() } else { ask }
+    if wanted.argument.said.secret { ask.secret() } else { ask }
 }
 
 /// The formula by which a value follows from others, and what it was judged by beside the arguments.
@@ -381,7 +367,7 @@ fn settle(
         let says = wanted.lines.iter().flat_map(|(_, line)| line.says.iter().cloned());
         Unknown::of_argument(path.clone(), party, asks()).saying(says)
     };
-    let shown = |value: &Json| match wanted.said.secret {
+    let shown = |value: &Json| match wanted.argument.said.secret {
         true => Json::string(crate::schema::REDACTED).to_string(),
         false => value.to_string(),
     };
@@ -413,7 +399,7 @@ fn settle(
             findings.unknowns.push(unknown(Party::Host));
             SlotState::Open {
                 party: Party::Host,
-                why: if wanted.said.secret { "a source failed".to_owned() } else { why },
+                why: if wanted.argument.said.secret { "a source failed".to_owned() } else { why },
             }
         }
         (None, _) => match follows {
@@ -433,7 +419,7 @@ fn settle(
         SlotState::Derived(formula) => Some(formula.clone()),
         _ => None,
     };
-    let name = path.to_pointer().into();
+    let name = Arc::clone(wanted.argument.about.slot());
     let parts = SlotParts { name, kind: SlotKind::Value, origins, value, state, approved: None, tried, facts };
     let shown = parts.value.clone().unwrap_or_default();
     let slot = findings.add(parts);

@@ -1,6 +1,7 @@
 //! What has to be known before a call runs.
 
 mod applied;
+mod argument;
 mod ask;
 mod builder;
 mod condition;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::applied::{Applied, of_provider};
+use super::argument::ToolLines;
 use super::condition::Registered;
 use super::file::{Calls, Fixed, Line, Principle, Written};
 use crate::document::{At, Fault};
@@ -27,7 +28,7 @@ pub(crate) struct Snapshot {
     /// How many tools can make a change.
     makers: BTreeMap<String, usize>,
     /// What was held against the lines already, by the digests of the definitions.
-    tools: RwLock<HashMap<Digest, Arc<[Applied]>>>,
+    tools: RwLock<HashMap<Digest, Arc<ToolLines>>>,
 }
 
 /// A line whose patterns were read.
@@ -146,13 +147,13 @@ impl Snapshot {
         if faults.is_empty() { Ok(snapshot) } else { Err(faults) }
     }
 
-    /// The lines of a tool. They are worked out once.
-    pub(crate) fn for_tool(&self, tool: &HostTool) -> Arc<[Applied]> {
-        let known = |tools: &HashMap<Digest, Arc<[Applied]>>| tools.get(tool.digest()).cloned();
+    /// What is asked of a tool. It is worked out once.
+    pub(crate) fn for_tool(&self, tool: &HostTool) -> Arc<ToolLines> {
+        let known = |tools: &HashMap<Digest, Arc<ToolLines>>| tools.get(tool.digest()).cloned();
         if let Some(known) = known(&self.tools.read().unwrap_or_else(PoisonError::into_inner)) {
             return known;
         }
-        let made: Arc<[Applied]> = self.make_for(tool).into();
+        let made = Arc::new(ToolLines::new(tool, self.lines_for(tool)));
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         if tools.len() >= MOST_TOOLS {
             tools.clear();
@@ -160,7 +161,7 @@ impl Snapshot {
         Arc::clone(tools.entry(*tool.digest()).or_insert(made))
     }
 
-    fn make_for(&self, tool: &HostTool) -> Vec<Applied> {
+    fn lines_for(&self, tool: &HostTool) -> Vec<Applied> {
         let mut lines = of_provider(tool, &self.registered);
         for ready in self.lines.iter().filter(|ready| ready.is_about(tool)) {
             match ready.line.for_tool(tool, &self.registered) {
