@@ -104,7 +104,18 @@ use std::path::Path;
 
 /// This file and its modules, with the names by which the table calls them.
 const MODULES: [(&str, &str); 8] = [
-    ("arguments", include_str!("arguments.rs")),
+    (
+        "arguments",
+        concat!(
+            include_str!("arguments/members.rs"),
+            include_str!("arguments/refusals.rs"),
+            include_str!("arguments/secrets.rs"),
+            include_str!("arguments/text.rs"),
+            include_str!("arguments/types.rs"),
+            include_str!("arguments/values.rs"),
+            include_str!("arguments/words.rs"),
+        ),
+    ),
     ("audit", include_str!("audit.rs")),
     (
         "export",
