@@ -1,1 +1,37 @@
-//! The tests that span the crates.
+//! The tests that span the crates, and how they read their own sources: tables at their heads say where a rule is tested.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The text of a module that is a file, or of all files of one that is a folder.
+///
+/// # Panics
+/// If it can't be read: tests run where they were built.
+pub fn source_of(module: &Path) -> String {
+    if module.is_dir() {
+        entries(module).iter().map(|entry| source_of(entry)).collect()
+    } else {
+        fs::read_to_string(module).unwrap_or_else(|error| panic!("{}: {error}", module.display()))
+    }
+}
+
+/// The modules of a test that is a folder, by their names, with their sources. What holds it together is none.
+///
+/// # Panics
+/// If they can't be read.
+pub fn modules(test: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(test);
+    let module = |path: &PathBuf| {
+        let name = path.file_stem()?.to_str()?.to_owned();
+        let is_source = path.is_dir() || path.extension().is_some_and(|extension| extension == "rs");
+        (is_source && !["main", "support"].contains(&name.as_str())).then(|| (name, source_of(path)))
+    };
+    entries(&folder).iter().filter_map(module).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

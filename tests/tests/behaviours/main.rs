@@ -116,19 +116,6 @@ mod support;
 
 use std::path::Path;
 
-/// The modules beside this file, with their sources.
-fn modules() -> Vec<(String, String)> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/behaviours");
-    let files = std::fs::read_dir(&here).expect("the tests are where they were built");
-    let module = |file: std::io::Result<std::fs::DirEntry>| {
-        let path = file.expect("a file").path();
-        let name = path.file_stem()?.to_str()?.to_owned();
-        let source = std::fs::read_to_string(&path).expect("a source");
-        (!["main", "support"].contains(&name.as_str())).then_some((name, source))
-    };
-    files.filter_map(module).collect()
-}
-
 /// Has a source a test for this number?
 fn has_test(source: &str, number: &str) -> bool {
     source.lines().any(|line| {
@@ -159,7 +146,7 @@ fn the_table_names_every_behaviour_once() {
 /// A behaviour has tests in exactly those modules that its row names, and a row names nothing that isn't there.
 #[test]
 fn the_table_is_true() {
-    let modules = modules();
+    let modules = tests::modules("behaviours");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     for (number, place) in table() {
         for (name, source) in &modules {
@@ -171,7 +158,10 @@ fn the_table_is_true() {
                     let mut files = std::fs::read_dir(tests.join("invariants")).expect("there are invariants");
                     files.any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with(invariant)))
                 }
-                Some((target, module)) => tests.join(target).join(format!("{module}.rs")).exists(),
+                Some((target, module)) => {
+                    let module = tests.join(target).join(module);
+                    module.is_dir() || module.with_extension("rs").exists()
+                }
                 None => tests.join(named).is_dir() || modules.iter().any(|(name, _)| name == named),
             };
             assert!(there, "D{number} names `{named}`");

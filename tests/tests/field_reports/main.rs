@@ -102,42 +102,6 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// This file and its modules, with the names by which the table calls them.
-const MODULES: [(&str, &str); 8] = [
-    (
-        "arguments",
-        concat!(
-            include_str!("arguments/members.rs"),
-            include_str!("arguments/refusals.rs"),
-            include_str!("arguments/secrets.rs"),
-            include_str!("arguments/text.rs"),
-            include_str!("arguments/types.rs"),
-            include_str!("arguments/values.rs"),
-            include_str!("arguments/words.rs"),
-        ),
-    ),
-    ("audit", include_str!("audit.rs")),
-    (
-        "export",
-        concat!(
-            include_str!("../../../tool-runtime/src/wire/export/tests/containers.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/keywords.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/mod.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/naming.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/references.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/requests.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/sources.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/strict.rs"),
-            include_str!("../../../tool-runtime/src/wire/export/tests/unions.rs"),
-        ),
-    ),
-    ("macros", include_str!("macros.rs")),
-    ("names", include_str!("names.rs")),
-    ("outputs", include_str!("outputs.rs")),
-    ("runtime", include_str!("runtime.rs")),
-    ("schema", include_str!("schema.rs")),
-];
-
 /// The entries of the table above with the place that each names.
 fn table() -> Vec<(&'static str, &'static str)> {
     let rows = include_str!("main.rs").lines().filter_map(|line| line.strip_prefix("//! | B"));
@@ -168,24 +132,22 @@ fn has_test(source: &str, number: &str) -> bool {
     })
 }
 
-/// The modules of another test, as the table calls them.
-fn modules_of(group: &str) -> Vec<(String, String)> {
-    let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(group);
-    let files = std::fs::read_dir(&there).expect("the tests are where they were built");
-    let module = |file: std::io::Result<std::fs::DirEntry>| {
-        let path = file.expect("a file").path();
-        let name = format!("{group}::{}", path.file_stem()?.to_str()?);
-        Some((name, std::fs::read_to_string(&path).expect("a source")))
+/// All modules that have tests for entries, as the table calls them.
+fn modules() -> Vec<(String, String)> {
+    let of = |group: &'static str| {
+        tests::modules(group).into_iter().map(move |(name, source)| (format!("{group}::{name}"), source))
     };
-    files.filter_map(module).collect()
+    let export = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-runtime/src/wire/export/tests");
+    let mut modules = tests::modules("field_reports");
+    modules.push(("export".to_owned(), tests::source_of(&export)));
+    modules.extend(of("behaviours").chain(of("mcp")));
+    modules
 }
 
 /// An entry has tests in exactly those modules that its row names, and an entry that waits for an issue has none.
 #[test]
 fn the_table_is_true() {
-    let others = [modules_of("behaviours"), modules_of("mcp")].concat();
-    let modules: Vec<(&str, &str)> =
-        MODULES.into_iter().chain(others.iter().map(|(name, source)| (name.as_str(), source.as_str()))).collect();
+    let modules = modules();
     for (number, place) in table() {
         for (module, source) in &modules {
             assert_eq!(place.contains(&format!("`{module}`")), has_test(source, number), "B{number} and `{module}`");
