@@ -1,0 +1,9 @@
+//! The examples do what the README says of them.
+
+mod agreement;
+mod grounding;
+mod hosts;
+mod quickstart;
+mod records;
+mod replay;
+mod ruling;
