@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::binding::Binding;
 use super::fills::Fills;
-use super::record::in_micros;
+use super::micros::in_micros;
 use super::stored::Stored;
 use crate::call::{CallId, Place, placed};
 use crate::gate::{Answer, Question, QuestionId, Signer};

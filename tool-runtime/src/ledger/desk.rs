@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::LedgerError;
+use super::entry::Entry;
 use super::limits::{Amount, Clearing, Tally, Uses};
-use super::record::{Entry, VerdictKind};
 use super::stored::{Stored, StoredKind};
+use super::verdict::VerdictKind;
 use super::waiting::{ClaimError, Claimed, Refusal, Reply, ReplyEntry, ReplyError, final_answer};
 use crate::call::{CaseId, Code};
 use crate::gate::{Answer, AnswerError, QuestionId};

@@ -4,7 +4,8 @@ use std::time::Duration;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::fills::Fills;
-use super::record::{Verdict, in_micros};
+use super::micros::in_micros;
+use super::verdict::Verdict;
 use crate::call::{CallId, CaseId};
 use crate::schema::json::Json;
 

@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::LedgerError;
-use super::record::{Entry, Verdict, in_micros};
+use super::entry::Entry;
+use super::micros::in_micros;
 use super::stored::{Stored, StoredKind};
+use super::verdict::Verdict;
 use crate::call::CaseId;
 use crate::checklist::number::Fraction;
 use crate::schema::Digest;

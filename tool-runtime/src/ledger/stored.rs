@@ -6,7 +6,7 @@ use super::binding::Binding;
 use super::declaration::Standing;
 use super::form::FormEnd;
 use super::limits::LimitUse;
-use super::record::from_micros;
+use super::micros::from_micros;
 use super::ruled::RulingRecord;
 use crate::call::{Block, CallId, CaseId, Code, Content};
 use crate::checklist::{Location, Slot};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::super::key::{LedgerKey, Mac};
-use super::super::record::{from_micros, to_micros};
+use super::super::micros::{from_micros, to_micros};
 use super::super::stored::{Owner, Stored};
 use crate::schema::json::{Json, write_string};
 use crate::schema::{Digest, DigestError, JsonPath, text};

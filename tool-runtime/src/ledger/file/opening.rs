@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::chain::{Chain, FileTail};
 use super::{FileLedgerError, beside, hex, rotation, set, sync_folder};
 use crate::ledger::key::{LedgerKey, random};
-use crate::ledger::record::to_micros;
+use crate::ledger::micros::to_micros;
 use crate::ledger::stored::Stored;
 
 /// A file, nobody else's to write to.

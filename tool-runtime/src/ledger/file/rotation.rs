@@ -13,7 +13,7 @@ use super::writer::{Pen, erase};
 use super::{beside, sync_folder};
 use crate::call::CaseId;
 use crate::ledger::history::{CaseHistory, CaseState, History};
-use crate::ledger::record::to_micros;
+use crate::ledger::micros::to_micros;
 use crate::ledger::stored::{Stored, StoredKind};
 
 /// A file that has its last line goes to its number, and one that follows it takes its place. Whatever of that was done

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
 use super::super::desk::Desk;
-use super::super::record::to_micros;
+use super::super::micros::to_micros;
 use super::super::waiting::{ReplyEntry, sealed_names};
 use super::super::{Clearing, Entry, LedgerError, Owner, Reply, ReplyError, Stored};
 use super::chain::{Chain, FileHead};

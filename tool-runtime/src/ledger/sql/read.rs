@@ -10,7 +10,7 @@ use super::{Shared, SqlLedger, about_case};
 use crate::call::CaseId;
 use crate::gate::{Answer, AnswerError, QuestionId};
 use crate::ledger::history::is_pause;
-use crate::ledger::record::from_micros;
+use crate::ledger::micros::from_micros;
 use crate::ledger::waiting::sealed_names;
 use crate::ledger::{
     ClaimError, Claimed, History, LedgerError, Owner, Query, Refusal, Reply, ReplyError, Stored, StoredKind,

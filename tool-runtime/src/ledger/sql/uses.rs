@@ -6,7 +6,7 @@
 use super::SqlLedger;
 use super::connection::{Column, Connection, Dialect, Value};
 use super::writer::{Fault, Job, Op, Writer};
-use crate::ledger::record::in_micros;
+use crate::ledger::micros::in_micros;
 use crate::ledger::{Amount, Clearing, Entry, LedgerError, Tally};
 use tokio::sync::oneshot;
 

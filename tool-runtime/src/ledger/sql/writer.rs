@@ -12,7 +12,7 @@ use super::read::Unread;
 use super::statements::{ERASE_SECRET, KEEP_SECRET, Rows};
 use crate::call::{CaseId, Code};
 use crate::gate::Answer;
-use crate::ledger::record::to_micros;
+use crate::ledger::micros::to_micros;
 use crate::ledger::{Clearing, Entry, LedgerError, Reply, ReplyError, Stored, VerdictKind};
 
 /// What is to be written, and who waits for it.
