@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bounds::Estimator;
 use super::declaration::{Determinism, PlanTool, PlanTools, Verified};
+use super::deliberated::{Deliberated, DeliberationError};
 use super::epoch::Epoch;
 use super::probing::{ProbeReport, ProbedTool, Probing};
 use super::quarantine::Quarantine;
@@ -14,7 +15,7 @@ use super::sample::{Sample, SampleSet};
 use super::sampler::{SampleRequest, SampledPlan, Sampler, SamplerError};
 use super::sandbox::{ForkRequest, Sandbox, SandboxError, asked};
 use crate::execute::schedule;
-use crate::ledger::{JudgementKind, RulingRecord};
+use crate::ledger::JudgementKind;
 use crate::registry::Registry;
 use crate::tool::{Access, CatchPanic, HostTool};
 
@@ -411,77 +412,4 @@ async fn run(sandbox: Option<Arc<dyn Sandbox>>, epoch: &Epoch, plan: SampledPlan
     let Ok(fork) = asked(|| sandbox.fork(ForkRequest::of(epoch))).await else { return sample };
     let runs = fork.run(calls).await;
     runs.into_iter().fold(sample, |sample, run| sample.observed(run.observed))
-}
-
-/// What a deliberation has come to.
-#[derive(Debug, Clone)]
-pub struct Deliberated {
-    ruling: Ruling,
-    plan: Option<SampledPlan>,
-    rounds: usize,
-    epoch: Epoch,
-    probed: Vec<ProbedTool>,
-}
-
-impl Deliberated {
-    /// The ruling.
-    pub fn ruling(&self) -> &Ruling {
-        &self.ruling
-    }
-
-    /// A plan of the plurality, whatever was ruled of it. `None` if nobody can read any.
-    pub fn plan(&self) -> Option<&SampledPlan> {
-        self.plan.as_ref()
-    }
-
-    /// How often plans were drawn.
-    pub fn rounds(&self) -> usize {
-        self.rounds
-    }
-
-    /// The epoch of the samples that were ruled on.
-    pub fn epoch(&self) -> &Epoch {
-        &self.epoch
-    }
-
-    /// The tools that were probed on the way.
-    pub fn probed(&self) -> &[ProbedTool] {
-        &self.probed
-    }
-
-    /// As verdicts have it.
-    pub fn record(&self) -> RulingRecord {
-        self.ruling.record(self.rounds)
-    }
-}
-
-/// A deliberation could not begin.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum DeliberationError {
-    /// No plans could be drawn.
-    Sampler(SamplerError),
-    /// The sandbox can't begin.
-    Sandbox(SandboxError),
-    /// It was cancelled.
-    Cancelled,
-}
-
-impl fmt::Display for DeliberationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DeliberationError::Sampler(_) | DeliberationError::Sandbox(_) => "there is nothing to judge",
-            DeliberationError::Cancelled => "cancelled before there was a ruling",
-        })
-    }
-}
-
-impl std::error::Error for DeliberationError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DeliberationError::Sampler(error) => Some(error),
-            DeliberationError::Sandbox(error) => Some(error),
-            DeliberationError::Cancelled => None,
-        }
-    }
 }
