@@ -137,6 +137,9 @@ impl Checklist {
     ///
     /// A file that can't be read leaves the list what it was: [`fault`](Self::fault) has it.
     pub fn refresh(&self) {
+        if self.0.texts.is_empty() {
+            return;
+        }
         let seen: Seen = self.0.texts.iter().map(Text::state).collect();
         if seen == *lock(&self.0.seen) {
             return;

@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
@@ -181,7 +180,7 @@ impl Parts {
                 None => return flight.cut_short(),
             }
         }
-        let asked = asked.waits_until(self.patience.and_then(|patience| SystemTime::now().checked_add(patience)));
+        let asked = asked.waits_for(self.patience);
         let recorded = match until(token, pin!(asked.record_or(&*self.ledger, self.runs_unrecorded))).await {
             Some(Ok(recorded)) => recorded,
             Some(Err(ending)) => {

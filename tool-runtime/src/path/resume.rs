@@ -1,7 +1,7 @@
 //! Going on with a call that has waited for an answer, in this process or another.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::accept::{Acceptance, Accepted, Draft};
 use super::ask::{Asked, argument, bound, takes};
@@ -167,10 +167,10 @@ fn comes_to(state: &State, claimed: &Claimed, key: &LedgerKey, now: SystemTime) 
 }
 
 impl Asked {
-    /// If it is going to wait: until when.
-    pub(crate) fn waits_until(mut self, expires: Option<SystemTime>) -> Self {
+    /// If it is going to wait: how long, from now on. Without a bound, for good.
+    pub(crate) fn waits_for(mut self, patience: Option<Duration>) -> Self {
         if let Asked::Pending(pending) = &mut self {
-            pending.0.expires = expires;
+            pending.0.expires = patience.and_then(|patience| SystemTime::now().checked_add(patience));
         }
         self
     }
