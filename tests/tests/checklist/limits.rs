@@ -218,3 +218,35 @@ fn what_is_wrong_with_a_limit_is_said_when_it_is_loaded() {
     let error = lines(&format!("{twice},{twice}")).build(&registry).unwrap_err().to_string();
     assert!(error.contains("line 2: there is another limit `n` of the same origin"), "{error}");
 }
+
+/// A limit that can't be counted blocks, whatever other lines have its name, and however those come out.
+#[tokio::test]
+async fn lines_of_the_same_name_are_judged_apart() {
+    let parameters = r#"{"type":"object","additionalProperties":false,"required":["amount"],"properties":{
+        "amount":{"type":"number","description":"How much."}}}"#;
+    let bench = Bench::with("Pays.", parameters);
+    let of = |whose: &str, sum: &str| {
+        let line = format!(r#"{{"tool":"pay","name":"limit","at_most":100,"per":"day","text":"not too much"{sum}}}"#);
+        format!(r#"{{"list":"user","origin":"{whose}","scope":{{"calls":"none"}},"line":[{line}]}}"#)
+    };
+    let (summed, counted) = (of("ann", r#","sum":"amount""#), of("bob", ""));
+    for (first, second) in [(&summed, &counted), (&counted, &summed)] {
+        let list = Checklist::builder().json("first", first).json("second", second);
+        let harness = bench.harness(AllowAll, list);
+        for amount in ["1e30", "1e-19", "9223372036854775808"] {
+            let (code, said) = code_of(&harness, pay(&format!(r#"{{"amount":{amount}}}"#))).await;
+            assert_eq!(code, Code::Unanswered, "{amount}: {said}");
+        }
+    }
+    assert_eq!(seen(&bench.ran).len(), 0);
+    // And neither takes anything of another line's findings.
+    let other = r#"{"origin":"ours","scope":{"calls":"none"},"line":[
+        {"tool":"pay","name":"limit","check":"known","text":"the recipient is known"}]}"#;
+    let failed = |_| -> BoxFuture<'static, Result<bool, String>> { Box::pin(async { Err("out of order".to_owned()) }) };
+    for (first, second) in [(other, &*counted), (&*counted, other)] {
+        let list = Checklist::builder().condition("known", failed).json("first", first).json("second", second);
+        let harness = bench.harness(AllowAll, list);
+        assert_eq!(code_of(&harness, pay(r#"{"amount":1}"#)).await.0, Code::Unanswered);
+    }
+    assert_eq!(seen(&bench.ran).len(), 0);
+}

@@ -214,6 +214,7 @@ pub(crate) struct Counted {
     pub(crate) takes: Result<Fraction, String>,
     /// What stands in the findings because of it.
     unmet: Option<String>,
+    unknown: Option<Unknown>,
     /// It goes beyond the limit, which somebody has to agree to.
     pub(crate) is_beyond: bool,
 }
@@ -239,6 +240,7 @@ pub(super) fn note(
         slot,
         takes: limit.takes(call, arguments),
         unmet: None,
+        unknown: None,
         is_beyond: false,
     };
     findings.limits.push(counted);
@@ -246,6 +248,13 @@ pub(super) fn note(
         let used = recorded.fact(&used_named(&line.name));
         let used = used.and_then(|used| Fraction::parse(used).ok_or_else(|| "the record can't be read".to_owned()));
         findings.judge_limit(findings.limits.len() - 1, used, call.open.is_empty());
+    }
+}
+
+/// Takes one out that is as this.
+fn take_one<T: PartialEq>(all: &mut Vec<T>, one: Option<T>) {
+    if let Some(place) = one.and_then(|one| all.iter().rposition(|known| *known == one)) {
+        all.remove(place);
     }
 }
 
@@ -257,12 +266,11 @@ impl Findings {
     /// Judges a limit by a count of it, in the place of what an earlier count came to.
     pub(crate) fn judge_limit(&mut self, place: usize, used: Used, is_whole: bool) {
         let Some(counted) = self.limits.get_mut(place) else { return };
-        let Counted { limit, name, words, origin, slot, takes, unmet, is_beyond } = counted;
+        let Counted { limit, name, words, origin, slot, takes, unmet, unknown, is_beyond } = counted;
         self.agree.retain(|agree| agree.slot != *slot);
-        self.unknowns.retain(|unknown| unknown.slot() != &**name);
-        if let Some(before) = unmet.take() {
-            self.unmet.retain(|known| *known != before);
-        }
+        // Others may have the same name, or say the same: theirs stay.
+        take_one(&mut self.unknowns, unknown.take());
+        take_one(&mut self.unmet, unmet.take());
         *is_beyond = false;
         let (used, takes) = match (&used, &*takes) {
             (Ok(used), Ok(takes)) => (*used, *takes),
@@ -272,7 +280,9 @@ impl Findings {
                 }
                 // Of a draft it is judged again once it is complete.
                 if is_whole {
-                    self.unknowns.push(Unknown::of_line(Arc::clone(name), Party::Host, words.clone()));
+                    let open = Unknown::of_line(Arc::clone(name), Party::Host, words.clone());
+                    self.unknowns.push(open.clone());
+                    *unknown = Some(open);
                 }
                 return;
             }
