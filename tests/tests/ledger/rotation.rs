@@ -358,3 +358,38 @@ async fn a_ledger_can_be_read_while_its_files_come_and_go() {
     over.store(true, Ordering::SeqCst);
     assert!(reader.join().is_ok_and(|read| read > 0));
 }
+
+/// A closed file says that another one follows. Where that one is gone or empty, nobody begins a new ledger beside it.
+#[tokio::test]
+async fn a_closed_file_without_the_one_that_follows_is_found() {
+    let folder = Folder::new();
+    three(&folder).await;
+    let newest = fine(fs::read(folder.file()));
+    let first_line = newest.iter().position(|byte| *byte == b'\n').unwrap_or_default();
+    for left in [None, Some(0), Some(first_line / 2)] {
+        // The older ones may have been taken out.
+        for closed in [&[1, 2][..], &[2]] {
+            let copy = copied(&folder);
+            for file in [1, 2].iter().filter(|file| !closed.contains(file)) {
+                fine(fs::remove_file(numbered(&copy, *file)));
+            }
+            match left {
+                None => fine(fs::remove_file(copy.file())),
+                Some(left) => fine(fs::write(copy.file(), &newest[..left])),
+            }
+            for found in [verified(&copy, None).map(drop), FileLedger::open(copy.file(), key()).map(drop)] {
+                assert!(
+                    matches!(&found, Err(FileLedgerError::MissingFile(path)) if *path == copy.file()),
+                    "{left:?}, {closed:?}: {found:?}"
+                );
+            }
+            assert_eq!(fs::read(copy.file()).ok(), left.map(|left| newest[..left].to_vec()), "nothing is changed");
+        }
+    }
+    // Whatever else has such a name is no closed file of a ledger.
+    let copy = Folder::new();
+    fine(fs::write(numbered(&copy, 1), "something else\n"));
+    fine(fs::write(numbered(&copy, 2), &newest));
+    pays(&copy.open(), 1).await;
+    assert!(fine(verified(&copy, None)).is_whole());
+}

@@ -79,7 +79,8 @@ impl FileLedger {
     /// opens it, at another time, is a later start of the same.
     ///
     /// # Errors
-    /// If another process writes to it, it isn't what was written, or it can't be read or written.
+    /// If another process writes to it, it isn't what was written, or it can't be read or written; and if it isn't there,
+    /// or is empty, and a [closed file](Self::rotate) beside it says that another one follows.
     pub fn open(path: impl Into<PathBuf>, key: LedgerKey) -> Result<Self, FileLedgerError> {
         let path = path.into();
         let io = |error: io::Error| FileLedgerError::Io(path.clone(), error);
@@ -140,10 +141,10 @@ impl FileLedger {
     /// Takes out closed files, the oldest first, as long as all calls in them have been over for longer than `age` or are
     /// still open. Gives the number of calls that are over and gone.
     ///
-    /// What open calls have there is carried over into the file that is written to, and so is what was said of tools'
-    /// declarations. A line with it says up to where files are gone, so that what is left still
-    /// [verifies](Self::verify). The secrets of calls that have waited in vain for as long are erased. While files are
-    /// looked through, nothing else is written.
+    /// What open calls have there is carried over into the file that is written to, and so are calls that are over and
+    /// that a limit still counts, and what was said of tools' declarations. A line with it says up to where files are
+    /// gone, so that what is left still [verifies](Self::verify). The secrets of calls that have waited in vain for as
+    /// long are erased. While files are looked through, nothing else is written.
     ///
     /// # Errors
     /// If a file can't be read or isn't what was written, or the file system fails. What the ledger then says is gone and
@@ -300,11 +301,14 @@ fn sealed_folder(path: &Path) -> PathBuf {
 
 /// A file that was just made is there after a crash only if its folder was written too.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
+    if cfg!(unix) { File::open(folder_of(path))?.sync_all() } else { Ok(()) }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
@@ -335,7 +339,7 @@ pub enum FileLedgerError {
     /// It doesn't begin with the lines that were expected: lines are missing at its end, or it is
     /// another file.
     Unexpected(PathBuf, FileHead),
-    /// A file is not there, and nothing says that it was taken out.
+    /// A file is not there, or empty, and nothing says that it was taken out.
     MissingFile(PathBuf),
     /// The files with the lines that were expected were taken out.
     TakenOut(PathBuf, FileHead),

@@ -1,6 +1,6 @@
 //! A file is opened to write to: by one process, and behind its last whole line.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -48,6 +48,10 @@ pub(super) fn open(path: &Path, key: &LedgerKey) -> Result<Opened, FileLedgerErr
 /// `None`: the file that was opened was closed by its writer, and another is in its place.
 fn attempt(path: &Path, key: &LedgerKey) -> Result<Option<Opened>, FileLedgerError> {
     let io = |error: io::Error| FileLedgerError::Io(path.to_owned(), error);
+    if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        // Before it is made: nothing is changed where one is missing.
+        set::begins(path, key)?;
+    }
     let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
     match locked(&file) {
         Ok(()) => {}

@@ -1,11 +1,12 @@
 //! The files of one ledger: those that were closed, and the one that is written to.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::chain::{self, Chain, Contents, FileHead, FileTail};
-use super::{FileLedgerError, beside};
+use super::{FileLedgerError, beside, folder_of};
 use crate::ledger::key::{LedgerKey, Mac};
 use crate::ledger::stored::Stored;
 
@@ -56,6 +57,34 @@ pub(super) fn numbered(path: &Path, file: u64) -> PathBuf {
     beside(path, &format!(".{file}"))
 }
 
+/// Does no closed file say that this one, which is not there or empty, follows it?
+///
+/// # Errors
+/// If one does.
+pub(super) fn begins(path: &Path, key: &LedgerKey) -> Result<(), FileLedgerError> {
+    let io = |error: io::Error| FileLedgerError::Io(path.to_owned(), error);
+    let name = beside(path, ".");
+    let stem = name.file_name().map_or(&[][..], OsStr::as_encoded_bytes);
+    for file in fs::read_dir(folder_of(path)).map_err(io)? {
+        let place = file.map_err(io)?.path();
+        let number = place.file_name().and_then(|name| name.as_encoded_bytes().strip_prefix(stem));
+        let is_number = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
+        if !is_number || !place.is_file() {
+            continue;
+        }
+        let is_closed = match contents(&place, key) {
+            Ok(found) => found.is_closed,
+            // Not even its first line is of a ledger under this key.
+            Err(FileLedgerError::Changed { line: 1, .. }) => false,
+            Err(other) => return Err(other),
+        };
+        if is_closed {
+            return Err(FileLedgerError::MissingFile(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
 /// Reads one file.
 pub(super) fn contents(path: &Path, key: &LedgerKey) -> Result<Contents, FileLedgerError> {
     let bytes = fs::read(path).map_err(|error| FileLedgerError::Io(path.to_owned(), error))?;
@@ -73,7 +102,13 @@ const ATTEMPTS: usize = 8;
 pub(super) fn all(path: &Path, key: &LedgerKey) -> Result<Set, FileLedgerError> {
     let mut attempt = 1;
     loop {
-        let newest = contents(path, key)?;
+        let newest = match contents(path, key) {
+            Err(FileLedgerError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound => {
+                begins(path, key)?;
+                return Err(FileLedgerError::Io(path.to_owned(), error));
+            }
+            newest => newest?,
+        };
         match older(path, key, &newest) {
             // What says that it was taken out was written before.
             Err(FileLedgerError::MissingFile(_)) if attempt < ATTEMPTS => attempt += 1,
@@ -85,7 +120,10 @@ pub(super) fn all(path: &Path, key: &LedgerKey) -> Result<Set, FileLedgerError> 
 /// Reads the files before one, each of which has to be the one that the next goes on with.
 pub(super) fn older(path: &Path, key: &LedgerKey, newest: &Contents) -> Result<Older, FileLedgerError> {
     let mut older = Older { pruned: None, carried: Vec::new(), files: Vec::new() };
-    let Some(chain) = &newest.chain else { return Ok(older) };
+    let Some(chain) = &newest.chain else {
+        begins(path, key)?;
+        return Ok(older);
+    };
     // Of several, the newest counts.
     let mut pruned = newest.pruned.clone();
     let mut after = newest.after;
