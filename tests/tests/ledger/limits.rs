@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use tool_runtime::{
-    AllowAll, Answer, Attempt, BoxFuture, CallFacts, Checklist, Code, Decision, Entry, Harness, Layer, Ledger,
-    LedgerError, MemoryLedger, Query, QuestionSet, Registry, ToolCall,
+    AllowAll, Answer, Attempt, BoxFuture, CallFacts, CaseState, Checklist, Code, Decision, Entry, Harness, Layer,
+    Ledger, LedgerError, MemoryLedger, Query, QuestionSet, Registry, ToolCall,
 };
 
 use crate::sql::{Database, Store};
-use crate::support::{PayTool, Ran, code, fine, propose, registry, signed};
+use crate::support::{Folder, PayTool, Ran, code, fine, propose, registry, signed};
 
 fn list(registry: &Registry, limit: &str) -> Checklist {
     let line = format!(
@@ -209,4 +209,29 @@ async fn a_ledger_that_cant_count_is_the_hosts_trouble() {
         let slots = settled[0].record().verdict().map(|verdict| verdict.slots().to_vec()).unwrap_or_default();
         assert!(slots[0].to_string().contains("host can help"), "{}", slots[0]);
     }
+}
+
+/// What is over and old may go with its file, but not while a limit counts it.
+#[tokio::test]
+async fn a_file_that_is_taken_out_takes_no_use_with_it() {
+    let folder = Folder::new();
+    let ran = Ran::default();
+    let ledger = folder.open();
+    let counting: Arc<dyn Ledger> = Arc::clone(&ledger) as _;
+    let harness = limited(&ran, &counting, r#""at_most":1"#);
+    assert_eq!(codes(&harness, [pay("1", 1), pay("2", 1)]).await, [Code::Ok, Code::ConditionNotMet]);
+    // More than once: what is carried over counts as long as what was written first.
+    for gone in [1, 0] {
+        fine(ledger.rotate().await);
+        assert_eq!(fine(ledger.prune(std::time::Duration::ZERO).await), gone);
+    }
+    drop((harness, counting, ledger));
+    let ledger: Arc<dyn Ledger> = folder.open();
+    let harness = limited(&ran, &ledger, r#""at_most":1"#);
+    assert_eq!(codes(&harness, [pay("3", 1)]).await, [Code::ConditionNotMet]);
+    assert_eq!(ran.times(), 1);
+    // It is a call that was whole, and is.
+    let history = fine(ledger.history(Query::all()).await);
+    let states: Vec<CaseState> = history.cases().iter().map(|case| case.state()).collect();
+    assert_eq!(states, [Code::Ok, Code::ConditionNotMet].map(CaseState::Ended));
 }

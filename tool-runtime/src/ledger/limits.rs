@@ -229,6 +229,23 @@ impl Uses {
         }
     }
 
+    /// Does a limit still count what became of these entries, all of one call?
+    pub(super) fn count(entries: &[Stored], now: SystemTime) -> bool {
+        let mut until = None;
+        for entry in entries {
+            match entry.kind() {
+                StoredKind::Verdict if entry.is_cleared() => {
+                    let longest = entry.uses().iter().map(|used| used.tally.per).max();
+                    // A period that ends after all times never ends.
+                    until = entry.at().zip(longest).map(|(at, per)| at.checked_add(per));
+                }
+                StoredKind::End if !entry.started() => until = None,
+                _ => {}
+            }
+        }
+        until.is_some_and(|until| until.is_none_or(|until| until > now))
+    }
+
     /// An entry that was read back.
     pub(super) fn see(&mut self, entry: &Stored) {
         match entry.kind() {

@@ -13,6 +13,7 @@ use super::writer::{Pen, erase};
 use super::{beside, sync_folder};
 use crate::call::CaseId;
 use crate::ledger::history::{CaseHistory, CaseState, History};
+use crate::ledger::limits::Uses;
 use crate::ledger::micros::to_micros;
 use crate::ledger::stored::{Stored, StoredKind};
 
@@ -81,9 +82,11 @@ impl Pen {
         let set::Set { older, newest } = set::all(&self.path, &self.chain.key)?;
         let everything = older.carried.iter().chain(older.files.iter().flat_map(|closed| &closed.entries));
         let history = History::of(everything.chain(&newest.entries).cloned());
-        let before = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        let is =
-            |age: Age| history.cases().iter().filter(move |case| Age::of(case, before) == age).map(CaseHistory::id);
+        let now = SystemTime::now();
+        let before = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+        let is = |age: Age| {
+            history.cases().iter().filter(move |case| Age::of(case, before, now) == age).map(CaseHistory::id)
+        };
         let (over, young): (HashSet<CaseId>, HashSet<CaseId>) = (is(Age::Over).collect(), is(Age::Young).collect());
         self.forget(is(Age::Forgotten));
         let can_go = |closed: &&set::Closed| !closed.entries.iter().any(|entry| young.contains(&entry.case()));
@@ -124,7 +127,7 @@ fn not_synced(error: &io::Error) {
 /// How long a call has been over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
-    /// It isn't.
+    /// It isn't, or a limit still counts it.
     Open,
     /// It waits, and nobody has answered in time.
     Forgotten,
@@ -135,10 +138,11 @@ enum Age {
 }
 
 impl Age {
-    fn of(case: &CaseHistory, before: SystemTime) -> Self {
+    fn of(case: &CaseHistory, before: SystemTime, now: SystemTime) -> Self {
         let last = case.entries().iter().filter_map(Stored::at).max();
         match case.state() {
             CaseState::Ended(_) if last.is_some_and(|at| at >= before) => Age::Young,
+            CaseState::Ended(_) if Uses::count(case.entries(), now) => Age::Open,
             CaseState::Ended(_) => Age::Over,
             CaseState::Waiting if case.verdict().and_then(Stored::expires).is_some_and(|at| at < before) => {
                 Age::Forgotten
