@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
 use tool_runtime::{
-    AllowAll, Answer, Attempt, BoxFuture, CallFacts, CaseState, Checklist, Code, Decision, Entry, Harness, Layer,
-    Ledger, LedgerError, MemoryLedger, Query, QuestionSet, Registry, ToolCall,
+    AllowAll, Amount, Answer, Attempt, BoxFuture, CallFacts, CaseState, Checklist, Clearing, Code, Decision, Entry,
+    Harness, Layer, Ledger, LedgerError, MemoryLedger, Query, QuestionSet, Registry, Tally, ToolCall,
 };
 
 use crate::sql::{Database, Store};
@@ -234,4 +235,43 @@ async fn a_file_that_is_taken_out_takes_no_use_with_it() {
     let history = fine(ledger.history(Query::all()).await);
     let states: Vec<CaseState> = history.cases().iter().map(|case| case.state()).collect();
     assert_eq!(states, [Code::Ok, Code::ConditionNotMet].map(CaseState::Ended));
+}
+
+/// A ledger that clears a call, and whose host stops waiting at that moment.
+struct Slow(Arc<dyn Ledger>, CancellationToken);
+
+impl Ledger for Slow {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.0.append(entry)
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        self.0.used(tallies)
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        Box::pin(async move {
+            let cleared = self.0.clear(clearing).await;
+            assert!(matches!(cleared, Ok(true)), "{cleared:?}");
+            self.1.cancel();
+            std::future::pending().await
+        })
+    }
+}
+
+/// Its body didn't begin, so that it has used nothing.
+#[tokio::test]
+async fn what_was_given_up_while_it_was_cleared_is_given_back() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        let token = CancellationToken::new();
+        let slow: Arc<dyn Ledger> = Arc::new(Slow(Arc::clone(&ledger), token.clone()));
+        let harness = limited(&ran, &slow, r#""at_most":1"#);
+        let settled = harness.run_settled([pay("1", 1)], Some(token)).await;
+        assert_eq!(code(&settled[0]), Code::CancelledBeforeStart);
+        let harness = limited(&ran, &ledger, r#""at_most":1"#);
+        assert_eq!(codes(&harness, [pay("2", 1), pay("3", 1)]).await, [Code::Ok, Code::ConditionNotMet]);
+        assert_eq!(ran.times(), 1);
+    }
 }

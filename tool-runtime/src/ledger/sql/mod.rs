@@ -63,6 +63,8 @@ struct Shared {
     owner: String,
     statements: &'static Statements,
     claimed: Mutex<HashSet<CaseId>>,
+    /// Calls on their way that have taken something of limits.
+    took: Mutex<HashSet<CaseId>>,
 }
 
 /// How a [`SqlLedger`] is opened.
@@ -190,7 +192,16 @@ impl SqlLedger {
             connection.run(EARLIER_STARTS, vec![earlier]).await.map_err(LedgerError::new)?;
         }
         let owner = host.to_string().replace('\0', "\u{fffd}");
-        let shared = Arc::new(Shared { key, first, ledger, host, owner, statements, claimed: Mutex::default() });
+        let shared = Arc::new(Shared {
+            key,
+            first,
+            ledger,
+            host,
+            owner,
+            statements,
+            claimed: Mutex::default(),
+            took: Mutex::default(),
+        });
         lease(&mut connection, &shared, options.lease).await.map_err(LedgerError::new)?;
         connection.run(statements.erase_forgotten, Vec::new()).await.map_err(LedgerError::new)?;
         drop(connection);
@@ -234,7 +245,7 @@ impl SqlLedger {
     }
 
     async fn write(&self, entries: Vec<Entry>, sealed: Option<Vec<u8>>) -> Result<(), LedgerError> {
-        let unstarted = uses::unstarted(&entries);
+        let over = uses::ended(&entries);
         let mut lines = Vec::with_capacity(entries.len());
         for entry in entries {
             let text = entry.to_text()?;
@@ -243,9 +254,7 @@ impl SqlLedger {
         let (done, written) = oneshot::channel();
         self.inner.jobs.send(Job::Append(Append { lines, sealed, done })).await.map_err(|_| ended())?;
         written.await.map_err(|_| ended())??;
-        if !unstarted.is_empty() {
-            self.release(unstarted).await;
-        }
+        self.release(over).await;
         Ok(())
     }
 }

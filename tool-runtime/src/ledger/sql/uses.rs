@@ -3,12 +3,17 @@
 //! Counting, and writing the verdict that takes more, is one transaction, and of the transactions about one limit there is
 //! one at a time: of SQLite there is only ever one that writes, and in PostgreSQL each takes the limit's lock.
 
-use super::SqlLedger;
+use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
 use super::connection::{Column, Connection, Dialect, Value};
 use super::writer::{Fault, Job, Op, Writer};
+use super::{Shared, SqlLedger};
+use crate::call::CaseId;
 use crate::ledger::micros::in_micros;
 use crate::ledger::{Amount, Clearing, Entry, LedgerError, Tally};
-use tokio::sync::oneshot;
 
 /// How much was used is read from amounts and how often each stands there: of runs, that is one row.
 fn used(now: &str) -> String {
@@ -36,8 +41,12 @@ impl SqlLedger {
         cleared.await.map_err(|_| super::ended())?
     }
 
-    /// The bodies of calls that have ended so did not begin: they have used nothing. What can't be taken back counts.
-    pub(super) async fn release(&self, unstarted: Vec<Value>) {
+    /// Of calls that have ended, those whose bodies did not begin have used nothing. What can't be taken back counts.
+    pub(super) async fn release(&self, ended: Vec<(CaseId, bool)>) {
+        let unstarted = self.inner.shared.unstarted(ended);
+        if unstarted.is_empty() {
+            return;
+        }
         let released = match self.inner.connections.acquire().await {
             Ok(mut connection) => {
                 let mut released = Ok(0);
@@ -54,13 +63,31 @@ impl SqlLedger {
     }
 }
 
-/// The cases of calls that have ended without having begun, and had taken something.
-pub(super) fn unstarted(entries: &[Entry]) -> Vec<Value> {
+impl Shared {
+    /// Nothing of ours panics while it holds this lock.
+    fn took(&self) -> MutexGuard<'_, HashSet<CaseId>> {
+        self.took.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that had taken something and did not begin. That isn't what their verdicts say: a call may have been given up
+    /// before it heard that it was cleared.
+    fn unstarted(&self, ended: Vec<(CaseId, bool)>) -> Vec<Value> {
+        if ended.is_empty() {
+            return Vec::new();
+        }
+        let mut took = self.took();
+        let unstarted = ended.into_iter().filter(|(case, started)| took.remove(case) && !started);
+        unstarted.map(|(case, _)| Value::text(&case.to_string())).collect()
+    }
+}
+
+/// The calls that have ended, each with whether its body began.
+pub(super) fn ended(entries: &[Entry]) -> Vec<(CaseId, bool)> {
     let ended = entries.iter().filter_map(|entry| match entry {
-        Entry::End(record) if !record.started() => record.verdict().filter(|verdict| !verdict.uses().is_empty()),
+        Entry::End(record) => Some((record.case(), record.started())),
         _ => None,
     });
-    ended.map(|verdict| Value::text(&verdict.case().to_string())).collect()
+    ended.collect()
 }
 
 async fn amount(connection: &mut Connection, now: &str, tally: &Tally) -> Result<Amount, Fault> {
@@ -115,6 +142,9 @@ impl Writer {
         };
         let written = written.await;
         self.after(&written, false).await;
+        if matches!(written, Ok(true)) {
+            self.shared.took().insert(clearing.case());
+        }
         written.map_err(LedgerError::from)
     }
 }
