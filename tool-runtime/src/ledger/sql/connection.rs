@@ -189,7 +189,8 @@ impl Dialect {
             #[cfg(feature = "sqlite")]
             Dialect::Sqlite => "BEGIN IMMEDIATE",
             #[cfg(feature = "postgres")]
-            Dialect::Postgres => "BEGIN",
+            // Whatever the database's default is: what is read behind a lock is to be what is there by then.
+            Dialect::Postgres => "BEGIN ISOLATION LEVEL READ COMMITTED",
         }
     }
 }
