@@ -1,6 +1,6 @@
 //! Limits on executions: counted by the ledger, and reserved with the verdict, so that no two calls have the last place.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 use tool_runtime::{
@@ -9,7 +9,7 @@ use tool_runtime::{
 };
 
 use crate::sql::{Database, Store};
-use crate::support::{Folder, PayTool, Ran, code, fine, propose, registry, signed};
+use crate::support::{Folder, PayTool, Ran, code, fine, propose, registry, signed, waiting};
 
 fn list(registry: &Registry, limit: &str) -> Checklist {
     let line = format!(
@@ -65,7 +65,16 @@ async fn a_limit_holds_in_a_batch_over_turns_and_after_a_restart() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn hosts_that_share_a_ledger_share_the_limit() {
     for (limit, fit) in [(r#""at_most":7"#, 7), (r#""at_most":11.5,"sum":"amount""#, 3)] {
-        for store in Store::all().await {
+        let mut stores = Store::all().await;
+        // Whatever a database does by default.
+        stores.extend(Database::all().await.into_iter().filter_map(|database| match database {
+            Database::Postgres(url) => {
+                let isolation = "%20-cdefault_transaction_isolation%3Drepeatable%5C%20read";
+                Some(Store::Sql(Database::Postgres(format!("{url}{isolation}"))))
+            }
+            Database::Sqlite(_) => None,
+        }));
+        for store in stores {
             let ran = Ran::default();
             let mut hosts = Vec::new();
             let mut first = None;
@@ -272,6 +281,114 @@ async fn what_was_given_up_while_it_was_cleared_is_given_back() {
         assert_eq!(code(&settled[0]), Code::CancelledBeforeStart);
         let harness = limited(&ran, &ledger, r#""at_most":1"#);
         assert_eq!(codes(&harness, [pay("2", 1), pay("3", 1)]).await, [Code::Ok, Code::ConditionNotMet]);
+        assert_eq!(ran.times(), 1);
+    }
+}
+
+/// Beyond this limit somebody is asked, as about every call, and answers by what they are shown.
+fn asking_beyond(
+    ran: &Ran,
+    ledger: &Arc<dyn Ledger>,
+    answer: impl Fn(Vec<String>) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
+) -> Harness {
+    let registry = registry(ran, [PayTool::host()]);
+    let list = list(&registry, r#""at_most":1,"over":"ask""#);
+    Harness::new(registry, |_: &CallFacts<'_>| Decision::ask("money"))
+        .approver(move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            let answered = answer(set.questions.iter().flat_map(|question| question.reasons.clone()).collect());
+            Box::pin(async move { vec![answered.await] })
+        })
+        .checklist(list)
+        .ledger(Arc::clone(ledger))
+}
+
+/// Whoever has said yes before others took the last place has not agreed to more, and is asked that.
+#[tokio::test]
+async fn a_yes_from_before_a_limit_was_reached_is_none_to_going_beyond() {
+    for (second, came) in [(Answer::Yes, Code::Ok), (Answer::No, Code::Rejected)] {
+        for store in Store::all().await {
+            let ran = Ran::default();
+            let ledger = store.open("a").await;
+            let other = Arc::new(limited(&ran, &ledger, r#""at_most":9"#));
+            let shown = Arc::new(Mutex::new(Vec::new()));
+            let seen = Arc::clone(&shown);
+            let harness = asking_beyond(&ran, &ledger, move |reasons| {
+                let (other, seen) = (Arc::clone(&other), Arc::clone(&seen));
+                Box::pin(async move {
+                    let is_first = seen.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+                    seen.lock().unwrap_or_else(PoisonError::into_inner).push(reasons);
+                    if is_first {
+                        assert_eq!(codes(&other, [pay("other", 1)]).await, [Code::Ok]);
+                        return Answer::Yes;
+                    }
+                    second
+                })
+            });
+            assert_eq!(codes(&harness, [pay("1", 1)]).await, [came]);
+            assert_eq!(ran.times(), if came == Code::Ok { 2 } else { 1 });
+            let shown = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let [first, second] = &shown[..] else { panic!("{shown:?}") };
+            assert!(first.iter().all(|reason| !reason.contains("limit")), "{first:?}");
+            assert!(second.len() == 1 && second[0].contains("1 of 1 used"), "{second:?}");
+        }
+    }
+}
+
+/// Of two calls that wait, each was within the limit when somebody was asked about it.
+#[tokio::test]
+async fn what_waited_is_asked_about_again_if_it_goes_beyond_a_limit_by_now() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        let harness = asking_beyond(&ran, &ledger, |_| Box::pin(async { Answer::Later }));
+        let mut cases = Vec::new();
+        for id in ["1", "2"] {
+            let (case, question) = propose(&harness, &*ledger, pay(id, 1)).await;
+            fine(ledger.reply(signed(&question, Answer::Yes)).await);
+            cases.push(case);
+        }
+        assert_eq!(code(&fine(harness.resume(cases[0], None).await)), Code::Ok);
+        assert_eq!(code(&fine(harness.resume(cases[1], None).await)), Code::ApprovalPending);
+        assert_eq!(ran.times(), 1);
+        let (case, question) = waiting(&*ledger, cases[1]).await;
+        // However much is used meanwhile: it is more, and they know that.
+        assert_eq!(codes(&limited(&ran, &ledger, r#""at_most":9"#), [pay("3", 1)]).await, [Code::Ok]);
+        fine(ledger.reply(signed(&question, Answer::Yes)).await);
+        assert_eq!(code(&fine(harness.resume(case, None).await)), Code::Ok);
+        assert_eq!(ran.times(), 3);
+    }
+}
+
+/// A ledger that others are faster at, between the last question and the verdict.
+struct Beaten(Arc<dyn Ledger>, Harness);
+
+impl Ledger for Beaten {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.0.append(entry)
+    }
+
+    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
+        self.0.used(tallies)
+    }
+
+    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
+        Box::pin(async move {
+            assert_eq!(codes(&self.1, [pay("other", 1)]).await, [Code::Ok]);
+            self.0.clear(clearing).await
+        })
+    }
+}
+
+/// Nobody can be asked any more: it doesn't run.
+#[tokio::test]
+async fn nobody_goes_beyond_a_limit_unasked_at_the_last_moment() {
+    for store in Store::all().await {
+        let ran = Ran::default();
+        let ledger = store.open("a").await;
+        let other = limited(&ran, &ledger, r#""at_most":9"#);
+        let beaten: Arc<dyn Ledger> = Arc::new(Beaten(Arc::clone(&ledger), other));
+        let harness = asking_beyond(&ran, &beaten, |_| Box::pin(async { Answer::Yes }));
+        assert_eq!(codes(&harness, [pay("1", 1)]).await, [Code::ApprovalUnavailable]);
         assert_eq!(ran.times(), 1);
     }
 }

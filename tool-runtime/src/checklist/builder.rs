@@ -151,7 +151,8 @@ impl ChecklistBuilder {
     /// name and origin, by whichever host, in the last day (24 hours up to now, by the ledger's clock), whatever became of
     /// them, but not those whose bodies didn't begin. What was done before there was such a line isn't counted. Its place is
     /// [taken with the verdict](crate::Ledger::clear), so that no two calls have the last one. In one turn the calls
-    /// before it count as if they ran. Amounts below zero make no room. A ledger that can't count lets nothing run that
+    /// before it count as if they ran. A yes is one to more only from whoever was shown that it is more: if others have used
+    /// up the limit since, they are asked again, or, if it is too late for that, it doesn't run. Amounts below zero make no room. A ledger that can't count lets nothing run that
     /// has a limit: the host has to settle that.
     pub fn file(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();

@@ -95,6 +95,8 @@ pub(crate) struct Agree {
     pub(crate) by: Addressee,
     /// The slot that is filled by it.
     pub(crate) slot: usize,
+    /// Of a limit: how its words begin, whatever it was counted to.
+    pub(crate) limit: Option<String>,
 }
 
 impl Findings {
@@ -137,7 +139,7 @@ impl Findings {
     }
 
     pub(super) fn has_to_agree(&mut self, words: String, by: Addressee, slot: usize) {
-        self.agree.push(Agree { words, by, slot });
+        self.agree.push(Agree { words, by, slot, limit: None });
     }
 }
 

@@ -288,8 +288,9 @@ impl Findings {
             }
         };
         let fits = used.plus(takes).is_some_and(|used| used <= limit.most);
+        let begins = format!("{words} ({origin}: ");
         let said = format!(
-            "{words} ({origin}: {used} of {} used, counted per {}; this takes {takes}, and {} is left)",
+            "{begins}{used} of {} used, counted per {}; this takes {takes}, and {} is left)",
             limit.most,
             limit.said,
             limit.left(used)
@@ -303,7 +304,8 @@ impl Findings {
             }
             (false, Beyond::Ask) => {
                 *is_beyond = true;
-                self.agree.push(Agree { words: said, by: limit.approver.clone(), slot: *slot });
+                let (by, slot) = (limit.approver.clone(), *slot);
+                self.agree.push(Agree { words: said, by, slot, limit: Some(begins) });
                 SlotState::Unconfirmed
             }
         };

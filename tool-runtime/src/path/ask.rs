@@ -140,7 +140,8 @@ const MOST_ROUNDS: usize = 4;
 ///
 /// Each question is in the ledger before anybody is asked, and its end after that. Whatever was
 /// approved is judged again: the world may have changed while a person thought. What is denied then
-/// does not run; a further reason to ask asks nobody a second time. What was filled in makes the next revision of the
+/// does not run; a further reason to ask asks nobody a second time, but for a limit that others have used up meanwhile:
+/// nobody has agreed to more who was not shown that it is more. What was filled in makes the next revision of the
 /// call, which is accepted, looked up and judged anew; only if that brings up a reason which nobody has seen, a second
 /// set goes out. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments
 /// and with the definition that was judged; a registry that replaces the tool meanwhile is another registry.

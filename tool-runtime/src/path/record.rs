@@ -180,7 +180,7 @@ pub(super) fn not_recorded(state: Box<State>, detail: String) -> Ending {
 fn slots(state: &mut State) -> (Option<Digest>, Vec<Slot>) {
     let agreed: Vec<(usize, QuestionId)> = match state.approval {
         Approval::Given(_) | Approval::Pending => {
-            let by = |agree: &Agree| Some((agree.slot, state.agreed_by(&agree.by, &agree.words)?.clone()));
+            let by = |agree: &Agree| Some((agree.slot, state.agreed_by(agree)?.clone()));
             state.listed.iter().flat_map(|listed| &listed.findings.agree).filter_map(by).collect()
         }
         _ => Vec::new(),

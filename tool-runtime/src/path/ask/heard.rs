@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bound;
+use crate::checklist::examine::Agree;
 use crate::gate::{Addressee, Answer, Grants, QuestionId};
 use crate::ledger::{Binding, Claimed, LedgerKey, Stored};
 use crate::path::state::{Approval, State};
@@ -35,6 +36,11 @@ impl Said {
 
     fn shown_in(&self, reason: &str) -> Option<&QuestionId> {
         self.shown.iter().find(|(shown, _)| shown == reason).map(|(_, question)| question)
+    }
+
+    /// Were they shown that it goes beyond this limit, whatever was used of it by then?
+    fn knows_limit(&self, begins: &str) -> bool {
+        self.shown.iter().any(|(shown, _)| shown.starts_with(begins))
     }
 }
 
@@ -89,9 +95,13 @@ impl State {
             Some(said) if said.approval == Approval::Pending => false,
             // Somebody else has changed what the yes was for.
             Some(said) if said.good_for < self.revision => true,
-            // What they gave may have brought up reasons that they haven't seen. To the others they have agreed.
+            // What they gave may have brought up reasons that they haven't seen, and others may have used up a limit. To
+            // the others they have agreed.
             Some(said) => {
-                reasons.retain(|reason| said.asked_at < self.revision && said.shown_in(reason).is_none());
+                let beyond = self.beyond_unknown_to(said);
+                reasons.retain(|reason| {
+                    beyond.contains(reason) || (said.asked_at < self.revision && said.shown_in(reason).is_none())
+                });
                 !reasons.is_empty()
             }
         });
@@ -100,17 +110,33 @@ impl State {
 
     /// Everybody who has to agree has, to this very revision.
     pub(in crate::path) fn is_heard(&self) -> bool {
-        self.needs()
-            .keys()
-            .all(|by| self.said.iter().any(|said| said.by == *by && said.is_yes() && said.good_for == self.revision))
+        let is_yes =
+            |said: &Said| said.is_yes() && said.good_for == self.revision && self.beyond_unknown_to(said).is_empty();
+        self.needs().keys().all(|by| self.said.iter().any(|said| said.by == *by && is_yes(said)))
+    }
+
+    /// The reasons of limits that the call goes beyond and that whoever has to agree to that was not shown: they were within
+    /// when they were asked.
+    fn beyond_unknown_to(&self, said: &Said) -> Vec<String> {
+        let of_them = self.agree().iter().filter(|agree| self.falls_to(&agree.by) == said.by);
+        let mut unknown: Vec<String> =
+            of_them.filter(|agree| !self.is_known(agree, said)).map(|agree| agree.words.clone()).collect();
+        self.without_secrets(&mut unknown);
+        unknown
+    }
+
+    fn is_known(&self, agree: &Agree, said: &Said) -> bool {
+        let Some(mut begins) = agree.limit.clone() else { return true };
+        self.without_secrets([&mut begins]);
+        said.knows_limit(&begins)
     }
 
     /// The question by which a reason was agreed to, if it was: the first that showed it.
-    pub(in crate::path) fn agreed_by(&self, by: &Addressee, reason: &str) -> Option<&QuestionId> {
-        let mut reason = reason.to_owned();
+    pub(in crate::path) fn agreed_by(&self, agree: &Agree) -> Option<&QuestionId> {
+        let mut reason = agree.words.clone();
         self.without_secrets([&mut reason]);
-        let by = self.falls_to(by);
-        let said = self.said.iter().find(|said| said.by == by && said.is_yes())?;
+        let by = self.falls_to(&agree.by);
+        let said = self.said.iter().find(|said| said.by == by && said.is_yes() && self.is_known(agree, said))?;
         Some(said.shown_in(&reason).unwrap_or(&said.question))
     }
 
@@ -186,8 +212,10 @@ impl State {
         self.said.clear();
         // If the one answer is none, since the call isn't the same any more, then the others are none either.
         if !matches!(self.approval, Approval::Void(_)) {
+            let reasons: Vec<String> = claimed.verdict().reasons().into_iter().map(str::to_owned).collect();
             for (by, question) in claimed.verdict().approvals() {
-                self.hears(by, question, Approval::Given(None), binding.clone(), []);
+                // They were asked all of these that are theirs.
+                self.hears(by, question, Approval::Given(None), binding.clone(), reasons.clone());
             }
         }
         let reasons = |asked: &Stored| asked.reasons().into_iter().map(str::to_owned).collect::<Vec<_>>();
