@@ -129,6 +129,39 @@ async fn requests_of_one_id_at_a_time_are_answered_each() {
     client.end().await;
 }
 
+/// A call that is cancelled may come to its end late. Under its id nothing else is to be answered by that.
+#[tokio::test]
+async fn the_id_of_a_cancelled_request_is_not_used_again() {
+    let mut client = RawClient::legacy(&server()).await;
+    for id in ["1", "\"one\""] {
+        client.send(&call(id, "forever")).await;
+        for _ in 0..2 {
+            // Unknown ones, and one twice.
+            for cancelled in ["7", id] {
+                let params = format!(r#"{{"requestId":{cancelled}}}"#);
+                let line = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
+                client.send(&line).await;
+            }
+        }
+        client.send(&call(id, "forever")).await;
+        let refused = client.next().await;
+        assert_eq!(
+            (refused["id"].to_string(), &refused["error"]["code"]),
+            (id.to_owned(), &json!(-32600)),
+            "{refused}"
+        );
+    }
+    // An id that was cancelled before there was a request of it is as good as any.
+    client.call(7, "add", r#"{"a":1,"b":2}"#).await;
+    let answer = client.next().await;
+    assert_eq!((&answer["id"], &answer["result"]["structuredContent"]["sum"]), (&json!(7), &json!(3)), "{answer}");
+    client.end().await;
+
+    fn call(id: &str, tool: &str) -> String {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#)
+    }
+}
+
 #[tokio::test]
 async fn b51_what_a_model_can_mend_it_reads_and_an_unknown_tool_is_the_protocols() {
     let mut client = RawClient::legacy(&server()).await;

@@ -1,6 +1,6 @@
 //! Messages on lines, as MCP's stdio transport has them, over any pair of byte streams.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +20,9 @@ const LONGEST: usize = 16 * 1024 * 1024;
 /// How much room of a line, in bytes, is kept for the next one.
 const KEPT: usize = 64 * 1024;
 
+/// How many ids of cancelled requests are kept from being used again. Their calls have ended long before.
+const CANCELLED: usize = 1_024;
+
 /// How long it may take to write what is left once the peer is gone.
 const FLUSH: Duration = Duration::from_secs(2);
 
@@ -32,8 +35,11 @@ pub(crate) struct Lines<R, W> {
     /// Something was said that nobody writes yet.
     has_refused: bool,
     outlet: Arc<Outlet<W>>,
-    /// Which requests wait for an answer.
+    /// Which requests wait for an answer, or were cancelled. What a cancelled one comes to is left out by its id: it would be
+    /// taken for the answer to another of the same id.
     open: HashSet<RequestId>,
+    /// Those of them that were cancelled, the oldest first.
+    cancelled: VecDeque<RequestId>,
 }
 
 /// Where lines go. Whoever writes writes what all others have to say, too.
@@ -131,6 +137,7 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
             has_refused: false,
             outlet: Arc::new(Outlet::new(writer)),
             open: HashSet::new(),
+            cancelled: VecDeque::new(),
         }
     }
 
@@ -195,11 +202,17 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
         None
     }
 
+    /// An answered request: its id may be used again.
+    fn answered(&mut self, id: &RequestId) {
+        self.open.remove(id);
+        self.cancelled.retain(|cancelled| cancelled != id);
+    }
+
     /// Two requests of one id can't both be answered.
     fn admitted(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
         match &message {
             JsonRpcMessage::Request(request) if !self.open.insert(request.id.clone()) => {
-                let message = "a request with this id is still open".to_owned();
+                let message = "a request with this id is still open, or was cancelled".to_owned();
                 let id = serde_json::to_string(&request.id).ok();
                 return self.refuse(&Refusal { id, code: ErrorCode::INVALID_REQUEST, message });
             }
@@ -207,8 +220,15 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
                 // A request that was cancelled is not answered.
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
+                    && self.open.contains(id)
+                    && !self.cancelled.contains(id)
                 {
-                    self.open.remove(id);
+                    if self.cancelled.len() >= CANCELLED
+                        && let Some(oldest) = self.cancelled.pop_front()
+                    {
+                        self.open.remove(&oldest);
+                    }
+                    self.cancelled.push_back(id.clone());
                 }
             }
             _ => {}
@@ -238,8 +258,8 @@ where
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         // From now on: whoever has read the answer may use its id again.
         match &item {
-            JsonRpcMessage::Response(response) => drop(self.open.remove(&response.id)),
-            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => drop(self.open.remove(id)),
+            JsonRpcMessage::Response(response) => self.answered(&response.id),
+            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => self.answered(id),
             _ => {}
         }
         let put = put(&mut self.outlet.waiting(), &item);
