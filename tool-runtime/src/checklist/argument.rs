@@ -9,7 +9,7 @@ use super::shape::Shape;
 use super::source::SourceSet;
 use super::words;
 use crate::schema::json::Json;
-use crate::schema::{JsonPath, Said, Segment};
+use crate::schema::{Digest, JsonPath, Said, Segment};
 use crate::tool::HostTool;
 
 /// What the lines of a tool and its schema say of an argument.
@@ -61,6 +61,9 @@ pub(crate) struct ToolLines {
     /// Of the arguments that the schema names. What is inside of them, and what it doesn't name, is as much as a model
     /// cares to write.
     arguments: BTreeMap<String, Arc<Argument>>,
+    /// What it was worked out from, as far as that isn't in the definition's digest.
+    unshown: Option<Digest>,
+    changes: Vec<String>,
 }
 
 impl ToolLines {
@@ -71,7 +74,14 @@ impl ToolLines {
             (name.clone(), Arc::new(Argument::new(tool, &lines, &path)))
         };
         let arguments = named.iter().map(|(name, _)| argument(name)).collect();
-        ToolLines { lines, arguments }
+        let (unshown, changes) = (tool.built().unshown().copied(), tool.changes().map(str::to_owned).collect());
+        ToolLines { lines, arguments, unshown, changes }
+    }
+
+    /// Is it about just this tool, among those of the same definition? What a model doesn't see of a tool may differ: which
+    /// arguments are secret, and what it changes.
+    pub(super) fn is_of(&self, tool: &HostTool) -> bool {
+        self.unshown.as_ref() == tool.built().unshown() && tool.changes().eq(self.changes.iter().map(String::as_str))
     }
 
     /// What is asked of the argument at a path.

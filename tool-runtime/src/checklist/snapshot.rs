@@ -149,7 +149,9 @@ impl Snapshot {
 
     /// What is asked of a tool. It is worked out once.
     pub(crate) fn for_tool(&self, tool: &HostTool) -> Arc<ToolLines> {
-        let known = |tools: &HashMap<Digest, Arc<ToolLines>>| tools.get(tool.digest()).cloned();
+        let known = |tools: &HashMap<Digest, Arc<ToolLines>>| {
+            tools.get(tool.digest()).filter(|known| known.is_of(tool)).map(Arc::clone)
+        };
         if let Some(known) = known(&self.tools.read().unwrap_or_else(PoisonError::into_inner)) {
             return known;
         }
@@ -158,7 +160,8 @@ impl Snapshot {
         if tools.len() >= MOST_TOOLS {
             tools.clear();
         }
-        Arc::clone(tools.entry(*tool.digest()).or_insert(made))
+        tools.insert(*tool.digest(), Arc::clone(&made));
+        made
     }
 
     fn lines_for(&self, tool: &HostTool) -> Vec<Applied> {

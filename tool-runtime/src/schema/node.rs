@@ -63,7 +63,7 @@ impl Graph {
         false
     }
 
-    /// What an author said of the value at a path, or of one that it is inside of: is it a secret, and is it text
+    /// What an author said of the value at a path, or of one that it is inside of: is it a secret (or holds one), and is it text
     /// that the model is meant to write?
     pub(crate) fn said_of(&self, path: &JsonPath) -> Said {
         let mut said = Said::default();
@@ -74,7 +74,11 @@ impl Graph {
             let marks = || here.iter().map(|&node| self.nodes[node].marks);
             said.secret |= marks().any(|marks| marks.secret);
             said.authored |= marks().any(|marks| marks.authored);
-            let Some(segment) = segments.next() else { return said };
+            let Some(segment) = segments.next() else {
+                // Who shows the whole shows what it holds.
+                said.secret = said.secret || self.is_near_secret(path);
+                return said;
+            };
             here = here.iter().flat_map(|&node| self.step(node, segment)).collect();
         }
     }

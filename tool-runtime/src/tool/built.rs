@@ -21,6 +21,7 @@ pub(crate) struct Built {
     schema: ToolSchema,
     output_schema: String,
     digest: Digest,
+    unshown: Option<Digest>,
     origin: Origin,
     input: Enforced,
     output: Enforced,
@@ -201,7 +202,9 @@ impl Built {
             defined.push(("checklist".into(), Json::Object(checklist.clone())));
         }
         let digest = Digest::of(&Json::Object(defined));
+        let unshown = (shown_parameters != *parameters).then(|| Digest::of(parameters));
         Built {
+            unshown,
             output_is_null: shown_output.get("type").and_then(Json::as_str) == Some("null"),
             output_schema: shown_output.to_string(),
             schema: ToolSchema::new(name, description, shown_parameters, deferred),
@@ -230,6 +233,12 @@ impl Built {
 
     pub(crate) fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    /// Identifies the parameters with what only the host reads in them, such as which are secret, if there is any. The
+    /// definition's digest has what a model sees.
+    pub(crate) fn unshown(&self) -> Option<&Digest> {
+        self.unshown.as_ref()
     }
 
     /// What can stand at a place of accepted arguments?
