@@ -120,11 +120,43 @@ async fn what_the_assistant_proposed_counts_once_the_user_accepts_it() {
 
 #[tokio::test]
 async fn a_no_or_another_subject_accepts_nothing() {
-    for answer in ["No, another one.", "What is the weather?", "Yes, but not there."] {
+    for answer in [
+        "No, another one.",
+        "What is the weather?",
+        "Yes, but not there.",
+        "Yes?",
+        "Yes, but to Oak Street.",
+        "Yes, if it is near.",
+        "Yes. No, wait.",
+        "Yes. But only on weekdays.",
+        "\"Yes\" is what you want to hear.",
+        "> yes\nThat was another one's.",
+        "Please wait.",
+        "Sure, \"Oak Street 7\".",
+    ] {
         let conversation = Conversation::new();
         conversation.assistant("Shall I use the address Elm Street 5?");
         conversation.user(answer);
         assert_eq!(said(&conversation, text("/address", "Elm Street 5")).await, Lookup::NoResult, "{answer}");
+    }
+}
+
+/// Who agrees and says another value doesn't agree to the one that was proposed.
+#[tokio::test]
+async fn a_yes_with_another_value_accepts_nothing() {
+    let amount = || Ask::new("pay", "/amount", Shape::Integer).with_value("500");
+    let on = || Ask::new("pay", "/day", Shape::Date).with_value("\"2024-05-20\"").on(day("2024-05-19"));
+    for (answer, sends, then) in [
+        ("Yes.", true, true),
+        ("Yes, 300.", false, true),
+        ("Sure, make it three hundred.", false, true),
+        ("Ok, today.", true, false),
+    ] {
+        let conversation = Conversation::new();
+        conversation.assistant("Shall I pay an amount of 500 on the day 2024-05-20?");
+        conversation.user(answer);
+        assert_eq!(matches!(said(&conversation, amount()).await, Lookup::Hit(_)), sends, "{answer}");
+        assert_eq!(matches!(said(&conversation, on()).await, Lookup::Hit(_)), then, "{answer}");
     }
 }
 

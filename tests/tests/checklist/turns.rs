@@ -1,6 +1,6 @@
 //! Turns of the user, read into the blanks that were put to them in words: what is taken, and what stays open.
 
-use tool_runtime::{Blank, Conversation, Day, Location, Question, QuestionSet};
+use tool_runtime::{Blank, Conversation, Day, Lexicon, Location, Question, QuestionSet};
 
 fn blank(slot: &str, types: &str) -> Blank {
     let mut blank = Blank::new(slot, slot);
@@ -104,6 +104,8 @@ fn what_says_of_which_blank_it_is_is_taken() {
             vec![Some("\"DE89 3704 0044\""), Some("\"rent, and the rest of May\"")],
         ),
         (vec![insured(), cabin()], vec!["no insurance, business cabin"], vec![Some("false"), Some("\"business\"")]),
+        (vec![amount()], vec!["Yes, but the amount is 50"], vec![Some("50")]),
+        (vec![memo()], vec!["memo: \"rent, of May\""], vec![Some("\"rent, of May\"")]),
         // What is said later is what counts.
         (vec![amount(), memo()], vec!["amount 5", "I meant an amount of 6"], vec![Some("6"), None]),
     ] {
@@ -146,6 +148,29 @@ fn nothing_is_guessed() {
         // Taken back, and said in another way.
         (vec![amount()], vec!["5", "no, forget it"]),
         (vec![amount()], vec!["5", "6 euros"]),
+        // Denied, in whatever words.
+        (vec![amount()], vec!["It shouldn't be 5"]),
+        (vec![amount()], vec!["The amount isn\u{2019}t 50"]),
+        (vec![amount()], vec!["The amount can't be 50"]),
+        (vec![amount()], vec!["neither 5"]),
+        (vec![iban()], vec!["iban: not yet"]),
+        (vec![memo()], vec!["memo: should it be rent?"]),
+        // Held back.
+        (vec![amount()], vec!["The amount is 50 if it is cheap"]),
+        (vec![amount()], vec!["maybe 50"]),
+        (vec![cabin()], vec!["anything but economy"]),
+        (vec![cabin()], vec!["Any cabin except economy"]),
+        (vec![insured()], vec!["Okay, but not now"]),
+        (vec![insured()], vec!["yes and no"]),
+        (vec![insured()], vec!["I'm not sure about the insurance"]),
+        (vec![insured()], vec!["I don't know about the insurance"]),
+        (vec![insured()], vec!["please wait"]),
+        (vec![insured()], vec!["please explain the insurance first"]),
+        // Another number is as likely to be meant as the one that stands nearest.
+        (vec![amount()], vec!["The amount for 3 people is 50"]),
+        // A yes is no text.
+        (vec![memo()], vec!["Yes."]),
+        (vec![memo()], vec!["ok"]),
         // Nothing was said since.
         (vec![amount()], vec![]),
     ] {
@@ -157,6 +182,22 @@ fn nothing_is_guessed() {
     pin.secret = true;
     for blank in [pin, blank("@when", "string")] {
         assert_eq!(read(&[blank], "When?", &["5"], &[]), [None]);
+    }
+}
+
+/// What a host adds to the words of a language may be more than one word, and of a script without spaces.
+#[test]
+fn a_no_of_several_words_is_one() {
+    let lexicon = || Lexicon::english().yes(["\u{306f}\u{3044}"]).no(["auf keinen Fall", "\u{4e0d}\u{662f}"]);
+    for (turn, expected) in
+        [("auf keinen Fall 50", None), ("\u{4e0d}\u{662f} 50", None), ("auf jeden Fall 50", Some("50"))]
+    {
+        let mut question = Question::new("call_1", "pay", "{}");
+        question.blanks = vec![amount()];
+        let conversation = Conversation::with_lexicon(lexicon());
+        let from = conversation.user(turn);
+        let answer = conversation.answer(&QuestionSet::new([question]), from, None).remove(0);
+        assert_eq!(answer.values().first().map(|value| value.value()), expected, "{turn}");
     }
 }
 

@@ -104,7 +104,7 @@ impl Conversation {
     /// the item under which the assistant asked for it. Otherwise only where the turn says hardly anything else (up to
     /// four words beside), and just one of the open blanks can be it. It has to be written as values are
     /// [found](Conversation::instruction), and the tool has to take it. Of what fits two blanks, is said in two ways, stands
-    /// in a question or beside a no, nothing is taken: it stays open, and is asked for again. So do secrets, which belong
+    /// in a question, beside a no, or beside a [reservation](Lexicon::reservations) ("50 if it is cheap"), nothing is taken: it stays open, and is asked for again. So do secrets, which belong
     /// into a form, and whatever isn't an argument.
     ///
     /// What is said later replaces what was said before; who begins a turn by refusing takes all back. A yes to a call is
@@ -234,7 +234,7 @@ impl Reader<'_> {
     fn turn(&mut self, at: usize) {
         let turn = &self.said.turns[at];
         let words = &turn.piece.words;
-        if self.lexicon.is_no(words.small(0)) && self.filled.iter().any(Option::is_some) {
+        if self.lexicon.is_no(words, 0) && self.filled.iter().any(Option::is_some) {
             self.filled.iter_mut().for_each(|filled| *filled = None);
         }
         let parts = parts(&turn.piece, self.lexicon);
@@ -249,7 +249,7 @@ impl Reader<'_> {
                 found
             })
             .collect();
-        let is_brief = is_brief(&turn.piece, &found);
+        let is_brief = is_brief(&turn.piece, &found) && !turn.piece.reserves(self.lexicon);
         let mut new: Vec<Option<Candidate>> = vec![None; found.len()];
         let mut contradicted = BTreeSet::new();
         for (place, candidates) in found.iter().enumerate() {
@@ -262,7 +262,13 @@ impl Reader<'_> {
             };
             let anchored: Vec<&Candidate> = candidates.iter().filter(|candidate| candidate.anchored).collect();
             if let Some(first) = anchored.first() {
-                let is_one = anchored.iter().all(|candidate| candidate.value == first.value);
+                // What stands beside it and is no other blank's may be what was meant: "the amount for 3 people is 50".
+                let is_free = |candidate: &Candidate| !is_anothers(candidate, false);
+                let beside = |candidate: &&Candidate| {
+                    anchored.iter().any(|anchored| anchored.part == candidate.part) && is_free(candidate)
+                };
+                let rivals = candidates.iter().filter(|candidate| candidate.anchored || beside(candidate));
+                let is_one = rivals.into_iter().all(|candidate| candidate.value == first.value);
                 if is_one && !is_anothers(first, false) {
                     new[place] = Some(Candidate::clone(first));
                 } else {

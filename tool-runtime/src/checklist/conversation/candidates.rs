@@ -20,6 +20,8 @@ pub(super) struct Candidate {
     pub(super) normalisation: Normalisation,
     /// The turn says of which blank it is.
     pub(super) anchored: bool,
+    /// Where the part of the sentence begins that holds it.
+    pub(super) part: usize,
 }
 
 impl Candidate {
@@ -37,6 +39,11 @@ pub(super) struct Part {
     /// It denies something, and so does its sentence.
     denies: bool,
     sentence_denies: bool,
+    /// It holds something back. With its first word it may join what was said before: "…, but the amount is 5".
+    reserves: bool,
+    reserves_first: bool,
+    /// It says both yes and no.
+    is_torn: bool,
 }
 
 /// What the user says without asking: sentences, cut at commas and semicolons.
@@ -44,7 +51,7 @@ pub(super) fn parts(piece: &Piece, lexicon: &Lexicon) -> Vec<Part> {
     let (words, text) = (&piece.words, &piece.words.text);
     let mut parts = Vec::new();
     for sentence in words.sentences.iter().filter(|sentence| !sentence.asks && sentence.from < sentence.to) {
-        let denies = |from: usize, to: usize| words.smalls(from, to).any(|word| lexicon.is_no(word));
+        let denies = |from: usize, to: usize| (from..to).any(|at| lexicon.is_no(words, at));
         let sentence_denies = denies(sentence.from, sentence.to);
         let from = sentence.from + usize::from(words.words[sentence.from].numbering);
         let mut begin = from;
@@ -61,7 +68,11 @@ pub(super) fn parts(piece: &Piece, lexicon: &Lexicon) -> Vec<Part> {
                 let end = text[end..].find(char::is_whitespace).map_or(text.len(), |space| end + space);
                 let piece = Piece::new(&text[start..end], lexicon);
                 let denies = denies(begin, at + 1);
-                parts.push(Part { start, piece, item: sentence.item, denies, sentence_denies });
+                let reserves = (begin + 1..=at).any(|at| lexicon.reserves(words, at));
+                let reserves_first = lexicon.reserves(words, begin);
+                let is_torn = denies && (begin..=at).any(|at| lexicon.is_yes(words, at));
+                let item = sentence.item;
+                parts.push(Part { start, piece, item, denies, sentence_denies, reserves, reserves_first, is_torn });
                 begin = at + 1;
             }
         }
@@ -85,7 +96,11 @@ pub(super) fn candidates(
     let closed = Closed::of(&blank.ask, None, lexicon);
     let is_polar = matches!(&closed, Some(Closed::Polarity { .. }));
     let mut found = Vec::new();
-    for part in parts.iter().filter(|part| is_polar || !part.denies) {
+    let counts = |part: &&Part| match is_polar {
+        true => !part.is_torn && !part.reserves && !part.reserves_first,
+        false => !part.denies && !part.reserves,
+    };
+    for part in parts.iter().filter(counts) {
         let words = &part.piece.words;
         let spoken = blank.anchors.spoken(words, &mut Budget::new());
         let places: Vec<(usize, usize)> = spoken.into_values().flatten().collect();
@@ -101,7 +116,7 @@ pub(super) fn candidates(
                 // To speak of a thing isn't yet to want it.
                 let polar = |mention: &Mention| {
                     let word = words.text[mention.start..mention.end].to_lowercase();
-                    lexicon.is_yes(&word) || lexicon.is_no(&word) || matches!(&*word, "true" | "false")
+                    lexicon.says(&word, true) || lexicon.says(&word, false) || matches!(&*word, "true" | "false")
                 };
                 said.retain(|mention| !mention.is_denied);
                 said.retain(|mention| !is_polar || (polar(mention) && (may_say_yes || !places.is_empty())));
@@ -114,18 +129,20 @@ pub(super) fn candidates(
         let nearest = nearest(&mentions, &places, &part.piece);
         let each = mentions.iter().enumerate().map(|(at, mention)| {
             let anchored = is_item || nearest.contains(&at);
-            Candidate { anchored, ..shifted(of_mention(mention), part.start) }
+            Candidate { anchored, part: part.start, ..shifted(of_mention(mention), part.start) }
         });
         found.extend(each.filter(|candidate| candidate.anchored || is_polar || !part.sentence_denies));
     }
     if *shape == Shape::Text {
         found.extend(quoted_text(blank, whole, parts));
-        found.extend(labelled(blank, whole));
+        found.extend(labelled(blank, whole, lexicon));
         found.extend(items_text(parts, items));
         if found.is_empty()
             && let [part] = parts
         {
-            found.extend(single_in(&whole.words.text).filter(|_| !part.sentence_denies));
+            // A yes is an answer to something else.
+            let says = part.sentence_denies || lexicon.is_yes(&whole.words, 0);
+            found.extend(single_in(&whole.words.text).filter(|_| !says));
         }
     }
     found
@@ -145,8 +162,8 @@ fn nearest(mentions: &[Mention], places: &[(usize, usize)], piece: &Piece) -> Ve
     (0..mentions.len()).filter(|at| gaps[*at] == Some(least)).collect()
 }
 
-/// What stands behind the blank's name and a colon, up to the end of the line.
-fn labelled(blank: &OpenBlank<'_>, whole: &Piece) -> Vec<Candidate> {
+/// What stands behind the blank's name and a colon, up to the end of the line, if it neither asks nor denies.
+fn labelled(blank: &OpenBlank<'_>, whole: &Piece, lexicon: &Lexicon) -> Vec<Candidate> {
     let (words, text) = (&whole.words, &whole.words.text);
     let names: Vec<String> = blank.anchors.names().filter(|name| !name.is_empty()).collect();
     let mut found = Vec::new();
@@ -157,9 +174,17 @@ fn labelled(blank: &OpenBlank<'_>, whole: &Piece) -> Vec<Candidate> {
         let Some((label, rest)) = line.split_once([':', '=']) else { continue };
         let small = words_between(words, start, start + label.len());
         let value = rest.trim();
+        let value_start = start + label.len() + 1 + (rest.len() - rest.trim_start().len());
+        let says = |at: usize| words.sentences[words.words[at].sentence].asks || lexicon.is_no(words, at);
+        let until = words.words.partition_point(|word| word.start < line_start);
+        let from = words.words.partition_point(|word| word.start < value_start);
+        // What is in quotes is read as such.
+        let is_quoted = value.starts_with(['"', '\u{201c}', '\u{201e}', '`', '\u{ab}']);
+        if is_quoted || (from..until).any(says) {
+            continue;
+        }
         if !value.is_empty() && names.iter().any(|name| small == *name || small.strip_prefix("the ") == Some(name)) {
-            let from = start + label.len() + 1 + (rest.len() - rest.trim_start().len());
-            found.push(text_at(text, from, from + value.len(), true));
+            found.push(text_at(text, value_start, value_start + value.len(), true));
         }
     }
     found
@@ -207,7 +232,7 @@ fn single_in(text: &str) -> Option<Candidate> {
 
 fn of_mention(mention: &Mention) -> Candidate {
     let Mention { value, start, end, normalisation, .. } = mention.clone();
-    Candidate { value, start, end, normalisation, anchored: false }
+    Candidate { value, start, end, normalisation, anchored: false, part: start }
 }
 
 fn shifted(candidate: Candidate, by: usize) -> Candidate {
@@ -216,7 +241,7 @@ fn shifted(candidate: Candidate, by: usize) -> Candidate {
 
 fn text_at(text: &str, start: usize, end: usize, anchored: bool) -> Candidate {
     let value = Json::string(&text[start..end]).to_string();
-    Candidate { value, start, end, normalisation: Normalisation::Exact, anchored }
+    Candidate { value, start, end, normalisation: Normalisation::Exact, anchored, part: start }
 }
 
 /// How many words a turn may have beside a value that it doesn't say the blank of.

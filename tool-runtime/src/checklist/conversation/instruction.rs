@@ -84,6 +84,9 @@ impl Search<'_> {
         }
         for (at, turn) in self.said.turns.iter().enumerate().rev() {
             let Some((number, question)) = turn.question.as_ref().filter(|_| turn.accepts) else { continue };
+            if wanted.is_replaced_in(&turn.piece) {
+                continue;
+            }
             let Some(place) = wanted.last_in(question, budget) else { continue };
             let sentence = |sentence: &usize| {
                 let range = question.words.sentences[*sentence];

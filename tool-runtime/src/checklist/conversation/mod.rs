@@ -14,7 +14,7 @@ pub use self::answer::{TurnAnswer, TurnValue};
 use self::observed::Observed;
 use super::ask::Ask;
 use super::location::Location;
-use super::search::{Lexicon, Read, Reading, Words, readings};
+use super::search::{Lexicon, Read, Reading, Sentence, Words, readings};
 use super::source::{Lookup, Source, SourceKind};
 use crate::BoxFuture;
 use crate::call::CallId;
@@ -94,10 +94,30 @@ impl Piece {
         Piece { words, readings, by_value }
     }
 
-    /// Does it begin by agreeing to what was asked?
+    /// Does it begin by agreeing to what was asked, and neither asks back, nor holds something back, nor takes the yes back?
     fn accepts(&self, lexicon: &Lexicon) -> bool {
-        let first = self.words.sentences.first().map_or(0, |sentence| sentence.to);
-        lexicon.is_yes(self.words.small(0)) && !self.words.smalls(0, first).any(|word| lexicon.is_no(word))
+        let words = &self.words;
+        let [first, rest @ ..] = &words.sentences[..] else { return false };
+        // What somebody quotes isn't said.
+        let begins = words.words.first().map_or("", |word| &words.text[..word.start]);
+        let is_quoted = begins.contains(['"', '>', '`', '\u{201c}', '\u{201e}', '\u{ab}']);
+        let denies = |from: usize, to: usize| (from..to).any(|at| lexicon.is_no(words, at));
+        let reserves = |from: usize, to: usize| (from..to).any(|at| lexicon.reserves(words, at));
+        let takes_back = |sentence: &Sentence| {
+            let begin = (sentence.from + 2).min(sentence.to);
+            denies(sentence.from, begin) || reserves(sentence.from, begin)
+        };
+        lexicon.is_yes(words, 0)
+            && !is_quoted
+            && !first.asks
+            && !denies(first.from, first.to)
+            && !reserves(first.from, first.to)
+            && !rest.iter().any(takes_back)
+    }
+
+    /// Does it hold anything back?
+    fn reserves(&self, lexicon: &Lexicon) -> bool {
+        (0..self.words.words.len()).any(|at| lexicon.reserves(&self.words, at))
     }
 
     /// The last place where a number or day is written.

@@ -1,6 +1,7 @@
 //! A value of an ask, in all the forms in which a text can hold it.
 
-use super::Piece;
+use super::instruction::quoted;
+use super::{Piece, Reading};
 use crate::checklist::ask::Ask;
 use crate::checklist::search::{Budget, Needle, Read};
 use crate::checklist::shape::Shape;
@@ -44,6 +45,17 @@ impl Wanted {
                 }
             }
             _ => Wanted::Nowhere,
+        }
+    }
+
+    /// Does a text that agrees to it, without saying it, say another one of its kind: "yes, 300" to "shall I send 500"?
+    pub(super) fn is_replaced_in(&self, piece: &Piece) -> bool {
+        let is_number = |reading: &Reading| matches!(reading.value, Read::Number(_));
+        match self {
+            Wanted::Text(..) => !quoted(&piece.words).is_empty(),
+            Wanted::Number(_) => piece.readings.iter().any(is_number),
+            Wanted::Day(..) => !piece.readings.iter().all(is_number),
+            Wanted::Nowhere => false,
         }
     }
 

@@ -174,9 +174,9 @@ impl Closed {
         });
         let mut members: Vec<Member> = members.collect();
         if let [one, other] = &members[..] {
-            let means = |member: &Member, word: &str, is: fn(&Lexicon, &str) -> bool| matches!(&member.words[..], [only] if only == word || is(lexicon, only));
+            let means = |member: &Member, word: &str, yes: bool| matches!(&member.words[..], [only] if only == word || lexicon.says(only, yes));
             for (yes, no) in [(one, other), (other, one)] {
-                if means(yes, "true", Lexicon::is_yes) && means(no, "false", Lexicon::is_no) {
+                if means(yes, "true", true) && means(no, "false", false) {
                     return Closed::Polarity { yes: yes.value.clone(), no: no.value.clone() };
                 }
             }
@@ -310,13 +310,13 @@ fn is_denied(words: &Words, lexicon: &Lexicon, from: usize, at: usize) -> bool {
         match words.gap(before) {
             // `don't` is one word to whoever says it.
             "'" | "\u{2019}" => {}
-            gap if !gap.is_empty() && gap.chars().all(char::is_whitespace) => steps += 1,
+            gap if gap.chars().all(char::is_whitespace) => steps += 1,
             _ => return false,
         }
         if steps > 2 {
             return false;
         }
-        if lexicon.is_no(words.small(before)) {
+        if lexicon.is_no(words, before) {
             return true;
         }
     }
@@ -329,9 +329,14 @@ const BEHIND: usize = 3;
 
 /// Does a sentence say yes or no of a slot, and by which word?
 fn polarity(words: &Words, range: Sentence, lexicon: &Lexicon, about: &About) -> Option<(bool, usize)> {
+    let agrees = |at: usize| lexicon.is_yes(words, at) || words.small(at) == "true";
+    // Who is "not sure" says neither.
+    if (range.from..range.to).any(|at| agrees(at) && is_denied(words, lexicon, range.from, at)) {
+        return None;
+    }
     let says = |at: usize| match words.small(at) {
-        word if lexicon.is_no(word) => Some((false, at)),
-        word if lexicon.is_yes(word) || word == "true" => Some((true, at)),
+        _ if lexicon.is_no(words, at) => Some((false, at)),
+        _ if agrees(at) => Some((true, at)),
         "false" => Some((false, at)),
         _ => None,
     };

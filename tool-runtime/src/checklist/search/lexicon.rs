@@ -1,5 +1,7 @@
 use std::collections::HashMap;
 
+use super::text::Words;
+
 /// The words of a language by which values are written: numbers, months, yes and no. Data, of which hosts can give
 /// more; [`Lexicon::english`] is what a [`Conversation`](crate::Conversation) reads by itself.
 ///
@@ -16,6 +18,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 pub struct Lexicon {
     words: HashMap<String, Meaning>,
+    /// What several words mean together, by the first: of `can't`, the letters on both sides of the sign are words.
+    phrases: HashMap<String, Vec<(Vec<String>, Meaning)>>,
     ordinals: Vec<String>,
     units: Vec<String>,
 }
@@ -29,6 +33,7 @@ pub(crate) struct Meaning {
     pub(crate) relative: Option<i8>,
     yes: bool,
     no: bool,
+    reserves: bool,
 }
 
 impl Lexicon {
@@ -104,11 +109,70 @@ impl Lexicon {
                 "agreed",
                 "absolutely",
                 "definitely",
-                "please",
             ])
             .no([
-                "no", "not", "none", "nope", "never", "without", "don", "doesn", "didn", "won", "wouldn", "decline",
-                "skip", "cannot",
+                "no",
+                "not",
+                "none",
+                "nope",
+                "nah",
+                "never",
+                "neither",
+                "nor",
+                "nothing",
+                "without",
+                "don",
+                "doesn",
+                "didn",
+                "won",
+                "wouldn",
+                "isn",
+                "aren",
+                "wasn",
+                "weren",
+                "hasn",
+                "haven",
+                "hadn",
+                "couldn",
+                "shouldn",
+                "mustn",
+                "needn",
+                "ain",
+                "dont",
+                "doesnt",
+                "didnt",
+                "isnt",
+                "wasnt",
+                "wouldnt",
+                "shouldnt",
+                "decline",
+                "skip",
+                "cannot",
+                "cant",
+                "can't",
+                "can\u{2019}t",
+            ])
+            .reservations([
+                "but",
+                "except",
+                "unless",
+                "until",
+                "instead",
+                "rather",
+                "if",
+                "wait",
+                "however",
+                "though",
+                "although",
+                "maybe",
+                "perhaps",
+                "depends",
+                "unsure",
+                "not sure",
+                "not yet",
+                "don't know",
+                "dont know",
+                "no idea",
             ])
     }
 
@@ -147,10 +211,10 @@ impl Lexicon {
         self
     }
 
-    /// Adds words by which somebody agrees.
+    /// Adds words by which somebody agrees. Not "please": who writes "please wait" doesn't.
     #[must_use]
     pub fn yes<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
-        words.into_iter().for_each(|word| self.word(word).yes = true);
+        words.into_iter().for_each(|word| self.phrase(word).yes = true);
         self
     }
 
@@ -158,12 +222,36 @@ impl Lexicon {
     /// said of it before counts no more.
     #[must_use]
     pub fn no<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
-        words.into_iter().for_each(|word| self.word(word).no = true);
+        words.into_iter().for_each(|word| self.phrase(word).no = true);
+        self
+    }
+
+    /// Adds words, or several in a row, by which somebody holds something back: "but", "if", "maybe", "not sure". A yes
+    /// that begins a turn with one of them agrees to nothing, and an [answer](crate::Conversation::answer) isn't taken
+    /// from beside one.
+    #[must_use]
+    pub fn reservations<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        words.into_iter().for_each(|word| self.phrase(word).reserves = true);
         self
     }
 
     fn word(&mut self, word: impl Into<String>) -> &mut Meaning {
         self.words.entry(folded(word)).or_default()
+    }
+
+    /// The meaning of what may be more than one word, as [`Words`] cuts it.
+    fn phrase(&mut self, word: impl Into<String>) -> &mut Meaning {
+        let word = folded(word);
+        let mut smalls = Words::new(word.as_str()).to_smalls();
+        if smalls.len() < 2 {
+            return self.words.entry(smalls.pop().unwrap_or(word)).or_default();
+        }
+        let known = self.phrases.entry(smalls.remove(0)).or_default();
+        let at = known.iter().position(|(rest, _)| *rest == smalls).unwrap_or_else(|| {
+            known.push((smalls, Meaning::default()));
+            known.len() - 1
+        });
+        &mut known[at].1
     }
 
     /// What a word in small letters means.
@@ -179,12 +267,32 @@ impl Lexicon {
         self.units.iter().any(|known| known == word)
     }
 
-    pub(crate) fn is_yes(&self, word: &str) -> bool {
-        self.meaning(word).yes
+    /// Does a yes begin at this word of a text?
+    pub(crate) fn is_yes(&self, words: &Words, at: usize) -> bool {
+        self.begins(words, at, |meaning| meaning.yes)
     }
 
-    pub(crate) fn is_no(&self, word: &str) -> bool {
-        self.meaning(word).no
+    /// Does a no begin there?
+    pub(crate) fn is_no(&self, words: &Words, at: usize) -> bool {
+        self.begins(words, at, |meaning| meaning.no)
+    }
+
+    /// Is something held back there?
+    pub(crate) fn reserves(&self, words: &Words, at: usize) -> bool {
+        self.begins(words, at, |meaning| meaning.reserves)
+    }
+
+    fn begins(&self, words: &Words, at: usize, means: impl Fn(&Meaning) -> bool) -> bool {
+        let word = words.small(at);
+        let follows = |rest: &[String]| words.smalls(at + 1, at + 1 + rest.len()).eq(rest);
+        self.words.get(word).is_some_and(&means)
+            || self.phrases.get(word).is_some_and(|known| known.iter().any(|(rest, of)| means(of) && follows(rest)))
+    }
+
+    /// Is it one word that means yes, or no?
+    pub(crate) fn says(&self, word: &str, yes: bool) -> bool {
+        let meaning = self.meaning(word);
+        if yes { meaning.yes } else { meaning.no }
     }
 }
 

@@ -10,4 +10,4 @@ pub(crate) use closed::{About, Anchors, Closed, Mention, Spoken};
 pub(crate) use find::{Budget, Needle};
 pub use lexicon::Lexicon;
 pub(crate) use readings::{Read, Reading, readings};
-pub(crate) use text::Words;
+pub(crate) use text::{Sentence, Words};
