@@ -43,8 +43,8 @@ impl ChecklistBuilder {
     }
 
     /// Adds what a memory keeps as a source, and keeps there what users give and agree to have kept
-    /// ([`QuestionSet::keep`](crate::QuestionSet::keep)), if their [answers](Self::answers) are at hand as well: a value is
-    /// kept with the place where they agreed.
+    /// ([`QuestionSet::keep`](crate::QuestionSet::keep)), if their [answers](Self::answers) are at hand as well: a
+    /// value is kept with the place where they agreed.
     pub fn memory(mut self, memory: Arc<dyn Memory>) -> Self {
         self.memory = Some(Arc::clone(&memory));
         self.source(Arc::new(Prior::new(memory)))
@@ -147,13 +147,14 @@ impl ChecklistBuilder {
     /// derived in turn. Two values that only follow from one another are both unknown. It may read the argument that it
     /// is for, as a part of a list that has to come to something.
     ///
-    /// A limit is counted by the harness's [ledger](crate::Ledger::used): all runs that were cleared under a line of this
-    /// name and origin, by whichever host, in the last day (24 hours up to now, by the ledger's clock), whatever became of
-    /// them, but not those whose bodies didn't begin. What was done before there was such a line isn't counted. Its place is
-    /// [taken with the verdict](crate::Ledger::clear), so that no two calls have the last one. In one turn the calls
-    /// before it count as if they ran. A yes is one to more only from whoever was shown that it is more: if others have used
-    /// up the limit since, they are asked again, or, if it is too late for that, it doesn't run. Amounts below zero make no room. A ledger that can't count lets nothing run that
-    /// has a limit: the host has to settle that.
+    /// A limit is counted by the harness's [ledger](crate::Ledger::used): all runs that were cleared under a line of
+    /// this name and origin, by whichever host, in the last day (24 hours up to now, by the ledger's clock), whatever
+    /// became of them, but not those whose bodies didn't begin. What was done before there was such a line isn't
+    /// counted. Its place is [taken with the verdict](crate::Ledger::clear), so that no two calls have the last one.
+    /// In one turn the calls before it count as if they ran. A yes is one to more only from whoever was shown that it
+    /// is more: if others have used up the limit since, they are asked again, or, if it is too late for that, it
+    /// doesn't run. Amounts below zero make no room. A ledger that can't count lets nothing run that has a limit: the
+    /// host has to settle that.
     pub fn file(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let origin = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

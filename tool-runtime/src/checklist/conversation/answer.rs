@@ -96,19 +96,21 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Conversation {
-    /// Reads what the user has written from a turn on (from 1) into the blanks of questions that were put to them in words
-    /// ([`QuestionSet::in_words`]), and fills these in. `now` is the host's date, for days that leave something out.
+    /// Reads what the user has written from a turn on (from 1) into the blanks of questions that were put to them in
+    /// words ([`QuestionSet::in_words`]), and fills these in. `now` is the host's date, for days that leave something
+    /// out.
     ///
-    /// A value is taken where a turn says of which blank it is: by words of its name or its
-    /// [other names](Blank::says) in the same part of a sentence ("the amount is 5, the memo: rent"), or by the number of
-    /// the item under which the assistant asked for it. Otherwise only where the turn says hardly anything else (up to
-    /// four words beside), and just one of the open blanks can be it. It has to be written as values are
-    /// [found](Conversation::instruction), and the tool has to take it. Of what fits two blanks, is said in two ways, stands
-    /// in a question, beside a no, or beside a [reservation](Lexicon::reservations) ("50 if it is cheap"), nothing is taken: it stays open, and is asked for again. So do secrets, which belong
-    /// into a form, and whatever isn't an argument.
+    /// A value is taken where a turn says of which blank it is: by words of its name or its [other
+    /// names](Blank::says) in the same part of a sentence ("the amount is 5, the memo: rent"), or by the number of
+    /// the item under which the assistant asked for it. Otherwise only where the turn says hardly anything else (up
+    /// to four words beside), and just one of the open blanks can be it. It has to be written as values are
+    /// [found](Conversation::instruction), and the tool has to take it. Of what fits two blanks, is said in two ways,
+    /// stands in a question, beside a no, or beside a [reservation](Lexicon::reservations) ("50 if it is cheap"),
+    /// nothing is taken: it stays open, and is asked for again. So do secrets, which belong into a form, and whatever
+    /// isn't an argument.
     ///
-    /// What is said later replaces what was said before; who begins a turn by refusing takes all back. A yes to a call is
-    /// never read from a turn: where a question has reasons, its [`TurnAnswer::asks_for_a_yes`].
+    /// What is said later replaces what was said before; who begins a turn by refusing takes all back. A yes to a
+    /// call is never read from a turn: where a question has reasons, its [`TurnAnswer::asks_for_a_yes`].
     ///
     /// ```
     /// use tool_runtime::{Blank, Conversation, Question, QuestionSet};
