@@ -108,10 +108,9 @@ impl Desk {
     /// An entry was written.
     pub(super) fn see(&mut self, entry: &Stored) {
         let case = entry.case();
-        if let Some(at) = entry.at() {
-            self.time(at);
-        }
-        self.uses.see(entry);
+        // By the time of then, as it was counted then: that did not go back either.
+        let at = entry.at().map(|at| self.time(at));
+        self.uses.see(entry, at);
         match entry.kind() {
             StoredKind::Asked => {
                 self.asked.entry(case).or_default().push(entry.clone());
@@ -262,6 +261,24 @@ mod tests {
             assert!(matches!(desk.reply(&yes(), at(1)), Err(ReplyError::Late(AnswerError::Expired))));
             let claimed = desk.claim(case, at(1)).unwrap_or_else(|error| panic!("{error}"));
             assert!(claimed.answered().is_none() && claimed.at() >= Some(at(50)));
+        }
+    }
+
+    /// What a limit counted stays counted over a restart, also if the clock was put back in between.
+    #[test]
+    fn what_is_read_back_is_as_old_as_it_was() {
+        let digest = Digest::of_bytes(b"limit");
+        let verdict = format!(
+            r#"{{"entry":"verdict","case":"0000000000000001-2","call_id":"c","tool":"t","verdict":"cleared","limits":[{{"limit":"{digest}","per_us":10000000,"takes":"1"}}]}}"#
+        );
+        let cleared = Stored::read(verdict).unwrap_or_else(|error| panic!("{error}"));
+        // Seen at 100, by a clock that was wrong, and cleared at 50, by one that was right.
+        let (mut desk, _) = desk(100);
+        desk.see(&cleared.written(Some(at(50)), None, None));
+        let tally = Tally::new(digest, Duration::from_secs(10));
+        for (now, used) in [(51, "1"), (109, "1"), (110, "0")] {
+            let counted = desk.used(&[tally], at(now)).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(counted.first().map(ToString::to_string).as_deref(), Some(used), "{now}");
         }
     }
 }

@@ -246,12 +246,12 @@ impl Uses {
         until.is_some_and(|until| until.is_none_or(|until| until > now))
     }
 
-    /// An entry that was read back.
-    pub(super) fn see(&mut self, entry: &Stored) {
+    /// An entry that was read back, and when it was written by the ledger's time.
+    pub(super) fn see(&mut self, entry: &Stored, at: Option<SystemTime>) {
         match entry.kind() {
             StoredKind::Verdict if entry.is_cleared() => {
                 let uses = entry.uses();
-                if let (false, Some(at)) = (uses.is_empty(), entry.at()) {
+                if let (false, Some(at)) = (uses.is_empty(), at) {
                     self.put(entry.case(), &uses, at);
                 }
             }
