@@ -175,7 +175,12 @@ impl fmt::Debug for Clearing {
 /// What was used of limits, for ledgers with one writer. A run counts from its clearing on, whatever becomes of it,
 /// unless it is known that its body didn't begin.
 #[derive(Debug, Default)]
-pub(super) struct Uses(HashMap<Digest, VecDeque<Taken>>);
+pub(super) struct Uses {
+    /// Of each limit, in the order in which it was taken.
+    taken: HashMap<Digest, VecDeque<Taken>>,
+    /// Of which limits each call has taken something that is still remembered.
+    limits: HashMap<CaseId, Vec<Digest>>,
+}
 
 #[derive(Debug)]
 struct Taken {
@@ -191,7 +196,7 @@ impl Uses {
     pub(super) fn used(&self, tally: &Tally, now: SystemTime) -> Result<Amount, LedgerError> {
         let too_much = || LedgerError::new("so much is used that it can't be counted exactly");
         let since = now.checked_sub(tally.per);
-        let taken = self.0.get(&tally.limit).into_iter().flatten();
+        let taken = self.taken.get(&tally.limit).into_iter().flatten();
         let mut counts = taken.filter(|taken| since.is_none_or(|since| taken.at > since));
         counts.try_fold(Amount::ZERO, |used, taken| used.plus(taken.takes)).ok_or_else(too_much)
     }
@@ -210,19 +215,28 @@ impl Uses {
     fn put(&mut self, case: CaseId, uses: &[LimitUse], at: SystemTime) {
         self.release(case);
         for LimitUse { tally, takes, .. } in uses {
-            let taken = self.0.entry(tally.limit).or_default();
-            while taken.front().is_some_and(|oldest| oldest.until <= at) {
-                taken.pop_front();
+            let taken = self.taken.entry(tally.limit).or_default();
+            while let Some(oldest) = taken.pop_front_if(|oldest| oldest.until <= at) {
+                if let Some(limits) = self.limits.get_mut(&oldest.case) {
+                    if let Some(place) = limits.iter().position(|limit| *limit == tally.limit) {
+                        limits.swap_remove(place);
+                    }
+                    if limits.is_empty() {
+                        self.limits.remove(&oldest.case);
+                    }
+                }
             }
             let until = at.checked_add(tally.per).unwrap_or(at);
             taken.push_back(Taken { case, at, until, takes: *takes });
+            self.limits.entry(case).or_default().push(tally.limit);
         }
     }
 
     /// The call didn't run after all.
     pub(super) fn release(&mut self, case: CaseId) {
-        // The newest stand at the end, and that is nearly always where it is.
-        for taken in self.0.values_mut() {
+        for limit in self.limits.remove(&case).unwrap_or_default() {
+            let Some(taken) = self.taken.get_mut(&limit) else { continue };
+            // The newest stand at the end, and that is nearly always where it is.
             if let Some(place) = taken.iter().rposition(|taken| taken.case == case) {
                 taken.remove(place);
             }
@@ -262,7 +276,7 @@ impl Uses {
 
     /// An entry that is written.
     pub(super) fn note(&mut self, entry: &Entry) {
-        if let (false, Entry::End(record)) = (self.0.is_empty(), entry)
+        if let (false, Entry::End(record)) = (self.limits.is_empty(), entry)
             && !record.started()
         {
             self.release(record.case());
@@ -280,6 +294,23 @@ mod tests {
 
     fn amount(text: &str) -> Amount {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn what_is_remembered_of_no_limit_is_remembered_of_no_call() {
+        let limit = |name: &str| Tally::new(Digest::of_bytes(name.as_bytes()), Duration::from_secs(10));
+        let of = |name: &str| LimitUse::new(limit(name), amount("1"), None);
+        let mut uses = Uses::default();
+        let (first, second, third) = (CaseId::fresh(), CaseId::fresh(), CaseId::fresh());
+        uses.take(first, &[of("a"), of("b")], at(0)).unwrap();
+        uses.take(second, &[of("a")], at(5)).unwrap();
+        uses.take(third, &[of("a")], at(10)).unwrap();
+        assert_eq!(uses.limits[&first], [limit("b").limit]);
+        uses.release(first);
+        uses.release(second);
+        assert_eq!(uses.limits.keys().collect::<Vec<_>>(), [&third]);
+        let left = |name: &str| uses.taken[&limit(name).limit].iter().map(|taken| taken.case).collect::<Vec<_>>();
+        assert_eq!((left("a"), left("b")), (vec![third], vec![]));
     }
 
     #[test]
