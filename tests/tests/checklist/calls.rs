@@ -576,9 +576,9 @@ async fn the_record_holds_no_secret() {
     let parameters = PAY.replace(r#""memo":{"type":"string"}"#, r#""pin":{"type":"string","x-tool-secret":true}"#);
     let bench = Bench::with("Pays.", &parameters);
     let harness = bench.harness(AllowAll, Checklist::builder());
-    code_of(&harness, pay(r#"{"iban":"DE1","amount":5,"pin":"4711"}"#)).await;
+    code_of(&harness, pay(r#"{"iban":"DE1","amount":5,"pin":"hunter"}"#)).await;
     let text = serde_json::to_string(&*bench.verdicts()[0]).unwrap();
-    assert!(text.contains("/pin") && !text.contains("4711"), "{text}");
+    assert!(text.contains("/pin") && !text.contains("hunter"), "{text}");
 }
 
 /// Nor does a value that holds one: a line about the whole, a blank for the whole.
@@ -589,7 +589,7 @@ async fn what_holds_a_secret_is_shown_and_recorded_as_one() {
     let parameters = PAY.replace(r#""memo":{"type":"string"}"#, CARD).replace(r#""amount"],"#, r#""amount","card"],"#);
     let lines = r#"{"scope":{"calls":"none"},"line":[
         {"tool":"pay","argument":"card","label":"confirm","text":"the card is charged"}]}"#;
-    let card = r#"{"number":"4711","name":"Ann"}"#;
+    let card = r#"{"number":"hunter","name":"Ann"}"#;
     let given = pay(&format!(r#"{{"iban":"DE1","amount":5,"card":{card}}}"#));
     let open = pay(r#"{"iban":"DE1","amount":5}"#).with_reported(Reported::new([("/card", Reported::NO_RESULT)]));
     for call in [given, open] {
@@ -609,10 +609,10 @@ async fn what_holds_a_secret_is_shown_and_recorded_as_one() {
         assert_eq!(code, Code::Ok, "{said}");
         assert_eq!(seen(&bench.ran), [format!(r#"{{"iban":"DE1","amount":5,"card":{card}}}"#)]);
         let asked = format!("{:?}", sets.lock().unwrap()[0].questions[0].reasons);
-        assert!(!asked.contains("4711"), "{asked}");
+        assert!(!asked.contains("hunter"), "{asked}");
         for entry in bench.ledger.entries() {
             let text = serde_json::to_string(&entry).unwrap();
-            assert!(!text.contains("4711"), "{text}");
+            assert!(!text.contains("hunter"), "{text}");
         }
     }
 }

@@ -14,7 +14,7 @@ async fn d67_b69_an_approver_sees_what_will_run() {
     let (harness, log, ledger) = harness();
     let harness = harness.approver(person.clone());
     let calls = [
-        pays("1", r#"{"amount":5.0,"pin":"1234"}"#),
+        pays("1", r#"{"amount":5.0,"pin":"hunter"}"#),
         pays("2", r#"{"amount":5,"recipient":"you","pin":null}"#),
         ToolCall::new("3", "wire", r#"{"amount":7}"#),
         pays("4", r#"{"amount":"many"}"#),
@@ -42,7 +42,7 @@ async fn d67_b69_an_approver_sees_what_will_run() {
         assert_eq!((verdict.question(), verdict.arguments()), (Some(&question.id), &*question.arguments));
     }
     let recorded = serde_json::to_string(&ledger.entries()).unwrap_or_default();
-    assert!(!recorded.contains("1234"), "{recorded}");
+    assert!(!recorded.contains("hunter"), "{recorded}");
 }
 
 /// Neither a presenter nor a policy can quote a secret into a prompt, a record, or a result.
