@@ -246,10 +246,13 @@ async fn a_file_that_is_taken_out_takes_no_use_with_it() {
     assert_eq!(states, [Code::Ok, Code::ConditionNotMet].map(CaseState::Ended));
 }
 
-/// A ledger that clears a call, and whose host stops waiting at that moment.
-struct Slow(Arc<dyn Ledger>, CancellationToken);
+/// A ledger to which something happens when a call is cleared.
+struct AtClearing<F>(Arc<dyn Ledger>, F);
 
-impl Ledger for Slow {
+impl<F> Ledger for AtClearing<F>
+where
+    F: Fn(Arc<dyn Ledger>, Clearing) -> BoxFuture<'static, Result<bool, LedgerError>> + Send + Sync,
+{
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.0.append(entry)
     }
@@ -259,12 +262,7 @@ impl Ledger for Slow {
     }
 
     fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
-        Box::pin(async move {
-            let cleared = self.0.clear(clearing).await;
-            assert!(matches!(cleared, Ok(true)), "{cleared:?}");
-            self.1.cancel();
-            std::future::pending().await
-        })
+        self.1(Arc::clone(&self.0), clearing)
     }
 }
 
@@ -275,7 +273,18 @@ async fn what_was_given_up_while_it_was_cleared_is_given_back() {
         let ran = Ran::default();
         let ledger = store.open("a").await;
         let token = CancellationToken::new();
-        let slow: Arc<dyn Ledger> = Arc::new(Slow(Arc::clone(&ledger), token.clone()));
+        let host = token.clone();
+        // It clears the call, and the host stops waiting at that moment.
+        let given_up = move |ledger: Arc<dyn Ledger>, clearing| -> BoxFuture<'static, Result<bool, LedgerError>> {
+            let host = host.clone();
+            Box::pin(async move {
+                let cleared = ledger.clear(clearing).await;
+                assert!(matches!(cleared, Ok(true)), "{cleared:?}");
+                host.cancel();
+                std::future::pending().await
+            })
+        };
+        let slow: Arc<dyn Ledger> = Arc::new(AtClearing(Arc::clone(&ledger), given_up));
         let harness = limited(&ran, &slow, r#""at_most":1"#);
         let settled = harness.run_settled([pay("1", 1)], Some(token)).await;
         assert_eq!(code(&settled[0]), Code::CancelledBeforeStart);
@@ -359,34 +368,22 @@ async fn what_waited_is_asked_about_again_if_it_goes_beyond_a_limit_by_now() {
     }
 }
 
-/// A ledger that others are faster at, between the last question and the verdict.
-struct Beaten(Arc<dyn Ledger>, Harness);
-
-impl Ledger for Beaten {
-    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
-        self.0.append(entry)
-    }
-
-    fn used(&self, tallies: Vec<Tally>) -> BoxFuture<'_, Result<Vec<Amount>, LedgerError>> {
-        self.0.used(tallies)
-    }
-
-    fn clear(&self, clearing: Clearing) -> BoxFuture<'_, Result<bool, LedgerError>> {
-        Box::pin(async move {
-            assert_eq!(codes(&self.1, [pay("other", 1)]).await, [Code::Ok]);
-            self.0.clear(clearing).await
-        })
-    }
-}
-
 /// Nobody can be asked any more: it doesn't run.
 #[tokio::test]
 async fn nobody_goes_beyond_a_limit_unasked_at_the_last_moment() {
     for store in Store::all().await {
         let ran = Ran::default();
         let ledger = store.open("a").await;
-        let other = limited(&ran, &ledger, r#""at_most":9"#);
-        let beaten: Arc<dyn Ledger> = Arc::new(Beaten(Arc::clone(&ledger), other));
+        let other = Arc::new(limited(&ran, &ledger, r#""at_most":9"#));
+        // Others are faster, between the last question and the verdict.
+        let faster = move |ledger: Arc<dyn Ledger>, clearing| -> BoxFuture<'static, Result<bool, LedgerError>> {
+            let other = Arc::clone(&other);
+            Box::pin(async move {
+                assert_eq!(codes(&other, [pay("other", 1)]).await, [Code::Ok]);
+                ledger.clear(clearing).await
+            })
+        };
+        let beaten: Arc<dyn Ledger> = Arc::new(AtClearing(Arc::clone(&ledger), faster));
         let harness = asking_beyond(&ran, &beaten, |_| Box::pin(async { Answer::Yes }));
         assert_eq!(codes(&harness, [pay("1", 1)]).await, [Code::ApprovalUnavailable]);
         assert_eq!(ran.times(), 1);
