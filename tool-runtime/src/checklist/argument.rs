@@ -24,11 +24,8 @@ pub(crate) struct Argument {
 
 impl Argument {
     fn new(tool: &HostTool, lines: &[Applied], path: &JsonPath) -> Self {
-        let of_line = |(place, line): (usize, &Applied)| match &line.kind {
-            Kind::Value(value) if value.place.is_of(path) => Some(place),
-            _ => None,
-        };
-        let lines_about: Vec<usize> = lines.iter().enumerate().filter_map(of_line).collect();
+        let is_about = |place: &usize| value_line(lines, *place).is_some_and(|(_, value)| value.place.is_of(path));
+        let lines_about: Vec<usize> = (0..lines.len()).filter(is_about).collect();
         let about = || lines_about.iter().filter_map(|&place| value_line(lines, place));
         let slot = path.to_pointer();
         let shape = Shape::of_argument(tool.schema(), &slot);

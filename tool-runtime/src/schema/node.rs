@@ -63,22 +63,17 @@ impl Graph {
         false
     }
 
-    /// What an author said of the value at a path, or of one that it is inside of: is it a secret (or holds one), and is it text
-    /// that the model is meant to write?
+    /// What an author said of the value at a path, or of one that it is inside of: is it a secret, or does it hold one, and
+    /// is it text that the model is meant to write?
     pub(crate) fn said_of(&self, path: &JsonPath) -> Said {
-        let mut said = Said::default();
+        // Who shows the whole shows what it holds.
+        let mut said = Said { secret: self.is_near_secret(path), authored: false };
         let mut here: HashSet<NodeId> = HashSet::from([self.root]);
         let mut segments = path.segments().iter();
         loop {
             self.with_links(&mut here);
-            let marks = || here.iter().map(|&node| self.nodes[node].marks);
-            said.secret |= marks().any(|marks| marks.secret);
-            said.authored |= marks().any(|marks| marks.authored);
-            let Some(segment) = segments.next() else {
-                // Who shows the whole shows what it holds.
-                said.secret = said.secret || self.is_near_secret(path);
-                return said;
-            };
+            said.authored |= here.iter().any(|&node| self.nodes[node].marks.authored);
+            let Some(segment) = segments.next() else { return said };
             here = here.iter().flat_map(|&node| self.step(node, segment)).collect();
         }
     }

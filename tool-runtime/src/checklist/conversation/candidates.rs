@@ -116,7 +116,8 @@ pub(super) fn candidates(
                 // To speak of a thing isn't yet to want it.
                 let polar = |mention: &Mention| {
                     let word = words.text[mention.start..mention.end].to_lowercase();
-                    lexicon.says(&word, true) || lexicon.says(&word, false) || matches!(&*word, "true" | "false")
+                    let meaning = lexicon.meaning(&word);
+                    meaning.yes || meaning.no || matches!(&*word, "true" | "false")
                 };
                 said.retain(|mention| !mention.is_denied);
                 said.retain(|mention| !is_polar || (polar(mention) && (may_say_yes || !places.is_empty())));

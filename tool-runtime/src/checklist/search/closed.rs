@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::find::Budget;
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, Meaning};
 use super::readings::{Read, Reading};
 use super::text::{Key, Sentence, Words};
 use crate::checklist::ask::{Ask, words_of_name};
@@ -174,9 +174,9 @@ impl Closed {
         });
         let mut members: Vec<Member> = members.collect();
         if let [one, other] = &members[..] {
-            let means = |member: &Member, word: &str, yes: bool| matches!(&member.words[..], [only] if only == word || lexicon.says(only, yes));
+            let means = |member: &Member, word: &str, is: fn(Meaning) -> bool| matches!(&member.words[..], [only] if only == word || is(lexicon.meaning(only)));
             for (yes, no) in [(one, other), (other, one)] {
-                if means(yes, "true", true) && means(no, "false", false) {
+                if means(yes, "true", |meaning| meaning.yes) && means(no, "false", |meaning| meaning.no) {
                     return Closed::Polarity { yes: yes.value.clone(), no: no.value.clone() };
                 }
             }

@@ -31,8 +31,8 @@ pub(crate) struct Meaning {
     pub(crate) month: Option<u8>,
     /// So many days from the host's date.
     pub(crate) relative: Option<i8>,
-    yes: bool,
-    no: bool,
+    pub(crate) yes: bool,
+    pub(crate) no: bool,
     reserves: bool,
 }
 
@@ -287,12 +287,6 @@ impl Lexicon {
         let follows = |rest: &[String]| words.smalls(at + 1, at + 1 + rest.len()).eq(rest);
         self.words.get(word).is_some_and(&means)
             || self.phrases.get(word).is_some_and(|known| known.iter().any(|(rest, of)| means(of) && follows(rest)))
-    }
-
-    /// Is it one word that means yes, or no?
-    pub(crate) fn says(&self, word: &str, yes: bool) -> bool {
-        let meaning = self.meaning(word);
-        if yes { meaning.yes } else { meaning.no }
     }
 }
 
