@@ -4,6 +4,10 @@
 //! the wall, the cases in turn within one run, in one folder, with write-ahead logging and `synchronous=NORMAL`. With
 //! `synchronous=FULL`, the default, it would be the disk that is measured. A call has three slots, each found in a source.
 //!
+//! Each case begins at rest, as a call does that a model has taken seconds to propose, and so that what a case leaves to
+//! be done isn't counted to the next: a pool looks after each connection that it is given back. What the same costs
+//! without a rest, one after another, is printed beside it; there it depends most on which threads are still awake.
+//!
 //! The raw pair goes through a pool, as statements of hosts do that share a database among tasks; the same pair on a
 //! connection that one task keeps, as the ledger's writer does, is printed beside it. Against that one, one row is what
 //! is compared: a row of the ledger stands in two more indexes (open calls, conversations), so that a call writes seven
@@ -36,6 +40,9 @@ const ARGUMENTS: &str = r#"{"to":"alice","amount":10,"purpose":"lunch"}"#;
 
 /// How often each case is timed.
 const ROUNDS: usize = 401;
+
+/// Long enough for all threads to sleep.
+const REST: Duration = Duration::from_millis(2);
 
 /// The least: a row comes, and changes once.
 const INSERT: &str = "INSERT INTO raw (id, verdict) VALUES ($1, $2)";
@@ -78,40 +85,53 @@ async fn measure(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Err
     if bodies[0].matches(r#""state":"found""#).count() != 3 {
         return Err(format!("three slots are found: {}", bodies[0]).into());
     }
-    let mut times: [Vec<Duration>; 5] = Default::default();
-    for round in 0..ROUNDS {
-        for step in 0..times.len() {
-            // A different case comes first in each round.
-            let case = (round + step) % times.len();
-            let id = format!("call-{case}-{round}");
-            let pair =
-                || (sqlx::query(INSERT).bind(&id).bind(&bodies[0]), sqlx::query(UPDATE).bind(&id).bind(&bodies[1]));
-            let begun = Instant::now();
-            match case {
-                0 => {
-                    let (insert, update) = pair();
-                    insert.execute(&pool).await?;
-                    update.execute(&pool).await?;
+    for (manner, rest) in [("one after another", Duration::ZERO), ("at rest", REST)] {
+        let mut times: [Vec<Duration>; 5] = Default::default();
+        for round in 0..ROUNDS {
+            for step in 0..times.len() {
+                // A different case comes first in each round.
+                let case = (round + step) % times.len();
+                let id = format!("call-{manner}-{case}-{round}");
+                let pair =
+                    || (sqlx::query(INSERT).bind(&id).bind(&bodies[0]), sqlx::query(UPDATE).bind(&id).bind(&bodies[1]));
+                if !rest.is_zero() {
+                    tokio::time::sleep(rest).await;
                 }
-                1 => {
-                    let (insert, update) = pair();
-                    insert.execute(&mut *kept).await?;
-                    update.execute(&mut *kept).await?;
+                let begun = Instant::now();
+                match case {
+                    0 => {
+                        let (insert, update) = pair();
+                        insert.execute(&pool).await?;
+                        update.execute(&pool).await?;
+                    }
+                    1 => {
+                        let (insert, update) = pair();
+                        insert.execute(&mut *kept).await?;
+                        update.execute(&mut *kept).await?;
+                    }
+                    2 => drop(harness.run(calls(1)).await),
+                    3 => drop(in_memory.run(calls(1)).await),
+                    _ => drop(harness.run(calls(10)).await),
                 }
-                2 => drop(harness.run(calls(1)).await),
-                3 => drop(in_memory.run(calls(1)).await),
-                _ => drop(harness.run(calls(10)).await),
+                times[case].push(begun.elapsed());
             }
-            times[case].push(begun.elapsed());
+        }
+        let [raw, kept, one, memory, ten] = times.each_mut().map(|times| median(times) * 1e6);
+        let ten = ten / 10.0;
+        println!("{manner}, in µs: a raw pair {raw:.0} by a pool, {kept:.0} by a connection that is kept");
+        println!("  a recorded call {one:.0}, of ten {ten:.0} each, with the in-memory ledger {memory:.0}");
+        println!(
+            "  {:.2} and {:.2} of the pool's pair, {:.2} and {:.2} of the kept one's",
+            one / raw,
+            ten / raw,
+            one / kept,
+            ten / kept
+        );
+        if !rest.is_zero() {
+            println!("ratio sqlite = {:.2}", one / raw);
+            println!("ratio sqlite10 = {:.2}", ten / raw);
         }
     }
-    let [raw, kept, one, memory, ten] = times.each_mut().map(|times| median(times));
-    let ten = ten / 10.0;
-    println!("a raw pair takes {:.0} µs by a pool, {:.0} µs by a connection that is kept", raw * 1e6, kept * 1e6);
-    println!("ratio sqlite = {:.2}", one / raw);
-    println!("ratio sqlite10 = {:.2}", ten / raw);
-    println!("a recorded call takes {:.0} µs; with the in-memory ledger {:.0} µs", one * 1e6, memory * 1e6);
-    println!("against the connection that is kept: {:.2}, {:.2}", one / kept, ten / kept);
     ledger.close().await;
     Ok(())
 }
