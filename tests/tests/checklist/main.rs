@@ -127,7 +127,8 @@ fn holds(path: &Path, name: &str) -> bool {
 /// Every test that a row names exists where the row says.
 #[test]
 fn the_table_names_tests_that_exist() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests = package.join("tests");
     for (number, named) in table() {
         assert!(!named.is_empty(), "rule {number}");
         for test in named {
@@ -135,7 +136,7 @@ fn the_table_names_tests_that_exist() {
             let exists = match place {
                 "ui" => {
                     let (theme, case) = name.split_once('_').unwrap_or_default();
-                    tests.join(format!("ui/{theme}/fail/{case}.stderr")).exists()
+                    package.join(format!("ui/{theme}/fail/{case}.stderr")).exists()
                 }
                 "invariants" | "ledger" => holds(&tests.join(place), name),
                 module => holds(&tests.join("checklist").join(module), name),
