@@ -51,8 +51,7 @@ pub(super) fn parts(piece: &Piece, lexicon: &Lexicon) -> Vec<Part> {
     let (words, text) = (&piece.words, &piece.words.text);
     let mut parts = Vec::new();
     for sentence in words.sentences.iter().filter(|sentence| !sentence.asks && sentence.from < sentence.to) {
-        let denies = |from: usize, to: usize| (from..to).any(|at| lexicon.is_no(words, at));
-        let sentence_denies = denies(sentence.from, sentence.to);
+        let sentence_denies = lexicon.denies(words, sentence.from..sentence.to);
         let from = sentence.from + usize::from(words.words[sentence.from].numbering);
         let mut begin = from;
         for at in from..sentence.to {
@@ -67,9 +66,9 @@ pub(super) fn parts(piece: &Piece, lexicon: &Lexicon) -> Vec<Part> {
                 let start = (start..=words.words[begin].start).find(|at| text.is_char_boundary(*at)).unwrap_or(start);
                 let end = text[end..].find(char::is_whitespace).map_or(text.len(), |space| end + space);
                 let piece = Piece::new(&text[start..end], lexicon);
-                let denies = denies(begin, at + 1);
-                let reserves = (begin + 1..=at).any(|at| lexicon.reserves(words, at));
-                let reserves_first = lexicon.reserves(words, begin);
+                let denies = lexicon.denies(words, begin..at + 1);
+                let reserves = lexicon.reserves(words, begin + 1..at + 1);
+                let reserves_first = lexicon.is_reservation(words, begin);
                 let is_torn = denies && (begin..=at).any(|at| lexicon.is_yes(words, at));
                 let item = sentence.item;
                 parts.push(Part { start, piece, item, denies, sentence_denies, reserves, reserves_first, is_torn });

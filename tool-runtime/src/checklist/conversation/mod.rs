@@ -7,6 +7,7 @@ mod observed;
 mod wanted;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 pub(crate) use self::answer::{Asked, Takes};
@@ -101,23 +102,18 @@ impl Piece {
         // What somebody quotes isn't said.
         let begins = words.words.first().map_or("", |word| &words.text[..word.start]);
         let is_quoted = begins.contains(['"', '>', '`', '\u{201c}', '\u{201e}', '\u{ab}']);
-        let denies = |from: usize, to: usize| (from..to).any(|at| lexicon.is_no(words, at));
-        let reserves = |from: usize, to: usize| (from..to).any(|at| lexicon.reserves(words, at));
-        let takes_back = |sentence: &Sentence| {
-            let begin = (sentence.from + 2).min(sentence.to);
-            denies(sentence.from, begin) || reserves(sentence.from, begin)
-        };
+        let objects = |within: Range<usize>| lexicon.denies(words, within.clone()) || lexicon.reserves(words, within);
+        let takes_back = |sentence: &Sentence| objects(sentence.from..(sentence.from + 2).min(sentence.to));
         lexicon.is_yes(words, 0)
             && !is_quoted
             && !first.asks
-            && !denies(first.from, first.to)
-            && !reserves(first.from, first.to)
+            && !objects(first.from..first.to)
             && !rest.iter().any(takes_back)
     }
 
     /// Does it hold anything back?
     fn reserves(&self, lexicon: &Lexicon) -> bool {
-        (0..self.words.words.len()).any(|at| lexicon.reserves(&self.words, at))
+        lexicon.reserves(&self.words, 0..self.words.words.len())
     }
 
     /// The last place where a number or day is written.

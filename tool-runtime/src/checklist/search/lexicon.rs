@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::text::Words;
 
@@ -277,9 +278,19 @@ impl Lexicon {
         self.begins(words, at, |meaning| meaning.no)
     }
 
-    /// Is something held back there?
-    pub(crate) fn reserves(&self, words: &Words, at: usize) -> bool {
+    /// Does a reservation begin there?
+    pub(crate) fn is_reservation(&self, words: &Words, at: usize) -> bool {
         self.begins(words, at, |meaning| meaning.reserves)
+    }
+
+    /// Does a no begin at one of these words?
+    pub(crate) fn denies(&self, words: &Words, mut within: Range<usize>) -> bool {
+        within.any(|at| self.is_no(words, at))
+    }
+
+    /// Is something held back at one of them?
+    pub(crate) fn reserves(&self, words: &Words, mut within: Range<usize>) -> bool {
+        within.any(|at| self.is_reservation(words, at))
     }
 
     fn begins(&self, words: &Words, at: usize, means: impl Fn(&Meaning) -> bool) -> bool {
