@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::condition::{Condition, Registered, State};
 use super::file::Whose;
 use super::given::{Answers, Memory, Prior};
-use super::list::{Checklist, Inner};
+use super::list::{Checklist, Current, Inner};
 use super::notices::Notices;
 use super::origin::ListKind;
 use super::source::Source;
@@ -194,6 +194,7 @@ impl ChecklistBuilder {
         let ChecklistBuilder { sources, answers, memory, registered, texts, clock } = self;
         let registered = Arc::new(registered);
         let (snapshot, seen) = read(&texts, &registered, registry)?;
+        let current = Current::of(snapshot, &texts);
         Ok(Checklist(
             Arc::new(Inner {
                 sources,
@@ -203,7 +204,7 @@ impl ChecklistBuilder {
                 texts,
                 registry: Some(registry.clone()),
                 clock,
-                current: RwLock::new(Arc::new(snapshot)),
+                current,
                 seen: Mutex::new(seen),
                 fault: Mutex::default(),
             }),

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -78,10 +79,23 @@ pub(super) struct Inner {
     pub(super) texts: Vec<Text>,
     pub(super) registry: Option<Registry>,
     pub(super) clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
-    pub(super) current: RwLock<Arc<Snapshot>>,
+    pub(super) current: Current,
     /// What the files were when they were read last.
     pub(super) seen: Mutex<Seen>,
     pub(super) fault: Mutex<Option<Arc<ChecklistError>>>,
+}
+
+/// The list as it is now. Most have no files, and are asked for it with every turn.
+pub(super) enum Current {
+    Fixed(Arc<Snapshot>),
+    OfFiles(RwLock<Arc<Snapshot>>),
+}
+
+impl Current {
+    pub(super) fn of(snapshot: Snapshot, texts: &[Text]) -> Self {
+        let snapshot = Arc::new(snapshot);
+        if texts.iter().any(Text::is_file) { Current::OfFiles(RwLock::new(snapshot)) } else { Current::Fixed(snapshot) }
+    }
 }
 
 impl Checklist {
@@ -101,7 +115,7 @@ impl Checklist {
                 texts: Vec::new(),
                 registry: None,
                 clock: None,
-                current: RwLock::new(Arc::new(Snapshot::of_labels())),
+                current: Current::of(Snapshot::of_labels(), &[]),
                 seen: Mutex::default(),
                 fault: Mutex::default(),
             }),
@@ -125,9 +139,9 @@ impl Checklist {
     /// # Errors
     /// With everything that is wrong; the list stays what it was.
     pub fn reload(&self) -> Result<(), ChecklistError> {
-        let Some(registry) = &self.0.registry else { return Ok(()) };
+        let (Some(registry), Current::OfFiles(current)) = (&self.0.registry, &self.0.current) else { return Ok(()) };
         let (snapshot, seen) = read(&self.0.texts, &self.0.registered, registry)?;
-        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         *lock(&self.0.seen) = seen;
         *lock(&self.0.fault) = None;
         Ok(())
@@ -137,9 +151,7 @@ impl Checklist {
     ///
     /// A file that can't be read leaves the list what it was: [`fault`](Self::fault) has it.
     pub fn refresh(&self) {
-        if self.0.texts.is_empty() {
-            return;
-        }
+        let Current::OfFiles(_) = self.0.current else { return };
         let seen: Seen = self.0.texts.iter().map(Text::state).collect();
         if seen == *lock(&self.0.seen) {
             return;
@@ -219,8 +231,13 @@ impl Checklist {
         keep.then(kept).flatten()
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn snapshot(&self) -> Cow<'_, Arc<Snapshot>> {
+        match &self.0.current {
+            Current::Fixed(current) => Cow::Borrowed(current),
+            Current::OfFiles(current) => {
+                Cow::Owned(Arc::clone(&current.read().unwrap_or_else(PoisonError::into_inner)))
+            }
+        }
     }
 
     /// The host's time.

@@ -29,6 +29,11 @@ pub(super) enum Given {
 }
 
 impl Text {
+    /// May it change while the process runs?
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.given, Given::File(_))
+    }
+
     /// What tells whether it has changed.
     pub(super) fn state(&self) -> Option<(SystemTime, u64)> {
         let Given::File(path) = &self.given else { return None };

@@ -1,5 +1,6 @@
 //! The path of the calls of one turn, put together from its stages.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -33,18 +34,18 @@ impl Parts {
         keep: impl Fn(usize, Settled) -> T + Sync,
     ) -> Vec<T> {
         let token = token.as_ref();
-        let judged = self.judge_all(landing, calls.into_iter().map(|call| (call, None)), token).await;
-        if judged.len() == 1 {
+        let mut calls = calls.into_iter();
+        let calls = match (calls.next(), calls.next()) {
             // What most turns are needs no schedule.
-            let mut settled = Vec::with_capacity(1);
-            for call in judged {
-                let flight = self.carry_out(call, token).await;
-                settled.push(keep(0, flight.settle(self.review.as_deref()).await));
+            (Some(call), None) => {
+                let judged = self.judge_alone(landing, (call, None), token).await;
+                let flight = self.carry_out(judged, token).await;
+                return vec![keep(0, flight.settle(self.review.as_deref()).await)];
             }
-            return settled;
-        }
+            (first, second) => first.into_iter().chain(second).chain(calls),
+        };
         schedule(
-            judged,
+            self.judge_all(landing, calls, token).await,
             self.room,
             |call| touches(call),
             |call| self.carry_out(call, token),
@@ -54,33 +55,51 @@ impl Parts {
     }
 
     /// Judges calls in their order, and asks about all of them together.
-    pub(super) async fn judge_all<'t>(
+    async fn judge_all<'t>(
         &self,
         landing: &'t Landing<'t>,
-        calls: impl Iterator<Item = (ToolCall, Option<Arc<Lineage>>)>,
+        calls: impl Iterator<Item = ToolCall>,
         token: Option<&CancellationToken>,
     ) -> Vec<Judged<'t>> {
         let mut judged = Vec::with_capacity(calls.size_hint().0);
-        // One state of the list for the whole turn.
+        let turn = self.begin();
+        for (position, call) in calls.enumerate() {
+            judged.push(self.judge_at(position, &turn, landing, (call, None), token).await);
+        }
+        if judged.iter().any(has_to_hear) { self.ask_together(judged, token).await } else { judged }
+    }
+
+    /// Judges a call that is a turn of its own, and asks about it.
+    pub(super) async fn judge_alone<'t>(
+        &self,
+        landing: &'t Landing<'t>,
+        call: (ToolCall, Option<Arc<Lineage>>),
+        token: Option<&CancellationToken>,
+    ) -> Judged<'t> {
+        let judged = self.judge_at(0, &self.begin(), landing, call, token).await;
+        if has_to_hear(&judged) { self.ask_alone(judged, token).await } else { judged }
+    }
+
+    /// What all calls of a turn are judged by.
+    fn begin(&self) -> TurnBasis<'_> {
         self.checklist.refresh();
-        let list = self.checklist.snapshot();
-        let turn = TurnUses::default();
-        for (position, (call, lineage)) in calls.enumerate() {
-            let counting = Counting { ledger: &self.ledger, turn: &turn, place: position };
-            let mut flight = Flight::new(landing, position, &call);
-            let asked = match self.judge(&mut flight, call, lineage, (&list, counting), token).await {
-                Ok(asked) => Some(asked),
-                Err(ending) => {
-                    flight.ends(ending);
-                    None
-                }
-            };
-            judged.push((flight, asked));
+        TurnBasis { list: self.checklist.snapshot(), uses: TurnUses::default() }
+    }
+
+    async fn judge_at<'t>(
+        &self,
+        position: usize,
+        turn: &TurnBasis<'_>,
+        landing: &'t Landing<'t>,
+        (call, lineage): (ToolCall, Option<Arc<Lineage>>),
+        token: Option<&CancellationToken>,
+    ) -> Judged<'t> {
+        let counting = Counting { ledger: &self.ledger, turn: &turn.uses, place: position };
+        let mut flight = Flight::new(landing, position, &call);
+        match self.judge(&mut flight, call, lineage, (&turn.list, counting), token).await {
+            Ok(asked) => (flight, Some(asked)),
+            Err(ending) => (flight.ended(ending), None),
         }
-        if judged.iter().any(|(_, call)| call.as_ref().is_some_and(|call| call.has_to_ask() || call.has_to_tell())) {
-            judged = self.ask_together(judged, token).await;
-        }
-        judged
     }
 
     /// From the proposal to the decision.
@@ -92,14 +111,11 @@ impl Parts {
         (list, counting): (&Arc<Snapshot>, Counting<'_>),
         token: Option<&CancellationToken>,
     ) -> Result<Asked, Ending> {
-        let mut proposed = self.registry.resolve(call, &self.loaded)?;
+        let mut proposed = self.registry.resolve_at(flight.place().clone(), call, &self.loaded)?;
         // A model's own call, and not one of a tool's.
         let is_proposed = lineage.is_none();
         if let Some(lineage) = lineage {
             proposed = proposed.made_by(lineage);
-        }
-        if let Some(place) = flight.place() {
-            proposed = proposed.placed(place);
         }
         flight.resolved(proposed.tool());
         let mut checked = proposed.accept()?.check_by(&self.checklist, list, Some(counting)).await;
@@ -122,12 +138,16 @@ impl Parts {
         Ok(Asked::Decided(if is_cancelled(token) { decided.cancelled() } else { decided }))
     }
 
+    /// Asks about one call.
+    pub(super) async fn ask_alone<'t>(&self, judged: Judged<'t>, token: Option<&CancellationToken>) -> Judged<'t> {
+        match self.ask_together(vec![judged], token).await.pop() {
+            Some(judged) => judged,
+            None => unreachable!("as many calls as were asked about"),
+        }
+    }
+
     /// Asks about all calls that wait for a go-ahead, and leaves each in its place.
-    pub(super) async fn ask_together<'t>(
-        &self,
-        judged: Vec<Judged<'t>>,
-        token: Option<&CancellationToken>,
-    ) -> Vec<Judged<'t>> {
+    async fn ask_together<'t>(&self, judged: Vec<Judged<'t>>, token: Option<&CancellationToken>) -> Vec<Judged<'t>> {
         let (mut waiting, mut waiting_at) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(judged.len());
         for (flight, call) in judged {
@@ -204,6 +224,18 @@ impl Parts {
         let outcome = permit.execute_within(&self.execution, token.cloned(), around).await;
         flight.ended(outcome.into())
     }
+}
+
+/// What all calls of a turn are judged by.
+struct TurnBasis<'h> {
+    /// One state of the list for all of them.
+    list: Cow<'h, Arc<Snapshot>>,
+    uses: TurnUses,
+}
+
+/// Somebody has to be asked about it, or told of it, before it runs.
+fn has_to_hear((_, call): &Judged<'_>) -> bool {
+    call.as_ref().is_some_and(|call| call.has_to_ask() || call.has_to_tell())
 }
 
 /// What running a call would touch.

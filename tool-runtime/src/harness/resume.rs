@@ -64,10 +64,7 @@ impl Harness {
         let mut call = (flight, asked);
         if asks {
             // Others have to be heard, or somebody told something, before it runs.
-            call = match parts.ask_together(vec![call], token.as_ref()).await.pop() {
-                Some(call) => call,
-                None => unreachable!("as many calls as were asked about"),
-            };
+            call = parts.ask_alone(call, token.as_ref()).await;
         }
         let flight = parts.carry_out(call, token.as_ref()).await;
         Ok(flight.settle(parts.review.as_deref()).await)
@@ -126,10 +123,7 @@ impl Parts {
     ) -> Result<(Decided, bool), Ending> {
         // It was loaded when it was called.
         let loaded = self.loaded.names().into_iter().chain([call.name().to_owned()]).collect();
-        let mut proposed = self.registry.resolve(call, &loaded)?;
-        if let Some(place) = flight.place() {
-            proposed = proposed.placed(place);
-        }
+        let proposed = self.registry.resolve_at(flight.place().clone(), call, &loaded)?;
         flight.resolved(proposed.tool());
         let accepted = proposed.accept()?;
         self.checklist.refresh();

@@ -33,10 +33,7 @@ impl Parts {
         // What the caller gets is a value: nothing of it is cut.
         let landing = Landing::new(&self.ledger, &self.observers, usize::MAX, self.conversation.clone());
         let token = Some(&token);
-        let calls = std::iter::once((call, Some(lineage)));
-        let Some(judged) = self.judge_all(&landing, calls, token).await.pop() else {
-            return Err(SubCallError::new(&*name, "The call was lost."));
-        };
+        let judged = self.judge_alone(&landing, (call, Some(lineage)), token).await;
         let flight = match until(token, place.may_start(touches(&judged), self.room.get())).await {
             Some(()) => self.carry_out(judged, token).await,
             None => judged.0.cut_short(),

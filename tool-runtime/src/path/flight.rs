@@ -46,12 +46,12 @@ impl<'h> Landing<'h> {
 pub(crate) struct Flight<'t> {
     landing: &'t Landing<'t>,
     position: usize,
+    place: Place,
     /// `None` once it is settled.
     known: Option<Box<Known>>,
 }
 
 struct Known {
-    place: Place,
     call_id: CallId,
     name: Word,
     tool: Option<HostTool>,
@@ -77,8 +77,8 @@ impl<'t> Flight<'t> {
 
     fn placed(landing: &'t Landing<'t>, position: usize, place: Place, call_id: CallId, name: Word) -> Self {
         let known =
-            Known { place, call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
-        Flight { landing, position, known: Some(Box::new(known)) }
+            Known { call_id, name, tool: None, verdict: None, started: false, ending: None, asides: Vec::new() };
+        Flight { landing, position, place, known: Some(Box::new(known)) }
     }
 
     /// Its place in the turn.
@@ -87,8 +87,8 @@ impl<'t> Flight<'t> {
     }
 
     /// Where it belongs.
-    pub(crate) fn place(&self) -> Option<Place> {
-        self.known.as_ref().map(|known| known.place.clone())
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Which tool it calls.
@@ -143,10 +143,8 @@ impl<'t> Flight<'t> {
         self
     }
 
-    pub(crate) fn ends(&mut self, mut ending: Ending) {
+    pub(crate) fn ends(&mut self, ending: Ending) {
         if let Some(known) = &mut self.known {
-            // An unknown tool's call has come past nobody who could have told it.
-            ending.0.place = known.place.clone();
             known.ending = Some(ending);
         }
     }
@@ -163,7 +161,7 @@ impl<'t> Flight<'t> {
                 "`{}` did not run: a call before it was stopped, and what it touches is still in use. Try again later.",
                 &*known.name
             );
-            known.ending = Some(known.ending_of(End::new(Code::Busy, said)));
+            known.ending = Some(known.ending_of(&self.place, End::new(Code::Busy, said)));
         }
         self
     }
@@ -171,7 +169,7 @@ impl<'t> Flight<'t> {
     /// It was given up before its end.
     pub(crate) fn cut_short(mut self) -> Self {
         if let Some(known) = &mut self.known {
-            let ending = known.cut_short();
+            let ending = known.cut_short(&self.place);
             known.ending = Some(ending);
         }
         self
@@ -182,7 +180,7 @@ impl<'t> Flight<'t> {
         let (landing, position) = (self.landing, self.position);
         let settled = match self.known.take() {
             Some(mut known) => {
-                let ending = known.ending.take().unwrap_or_else(|| known.cut_short());
+                let ending = known.ending.take().unwrap_or_else(|| known.cut_short(&self.place));
                 let ending = match review {
                     Some(review) if ending.is_reviewed() => ending.review(review),
                     _ => ending,
@@ -206,7 +204,7 @@ impl<'t> Flight<'t> {
 }
 
 impl Known {
-    fn cut_short(&mut self) -> Ending {
+    fn cut_short(&mut self, place: &Place) -> Ending {
         let end = if self.started {
             let said = format!(
                 "`{}` was cancelled while it ran. {}",
@@ -217,14 +215,13 @@ impl Known {
         } else {
             End::new(Code::CancelledBeforeStart, cancelled_before_start(&self.name))
         };
-        self.ending_of(end)
+        self.ending_of(place, end)
     }
 
-    fn ending_of(&mut self, end: End) -> Ending {
+    fn ending_of(&mut self, place: &Place, end: End) -> Ending {
         let call = ToolCall::of_parts(self.call_id.clone(), self.name.clone());
-        let mut state = State::new(call, self.tool.take(), HostState::default());
+        let mut state = State::new(place.clone(), call, self.tool.take(), HostState::default());
         state.verdict = self.verdict.take();
-        state.place = self.place.clone();
         Ending::of(Box::new(state), end)
     }
 }
@@ -232,7 +229,7 @@ impl Known {
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let Some(mut known) = self.known.take() else { return };
-        let ending = known.ending.take().unwrap_or_else(|| known.cut_short());
+        let ending = known.ending.take().unwrap_or_else(|| known.cut_short(&self.place));
         let settled = ending.with_asides(known.asides).prepared(self.landing.result_cap);
         let runtime = tokio::runtime::Handle::try_current().ok();
         append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref());

@@ -21,12 +21,6 @@ impl Proposed {
         self
     }
 
-    /// Says where it belongs.
-    pub(crate) fn placed(mut self, place: Place) -> Self {
-        self.0.place = place;
-        self
-    }
-
     /// The call as the model wrote it.
     pub fn call(&self) -> &ToolCall {
         &self.0.call
@@ -45,12 +39,17 @@ impl Registry {
     /// # Errors
     /// `unknown_tool` and `not_loaded`.
     pub fn resolve(&self, call: ToolCall, loaded: &Loaded) -> Result<Proposed, Ending> {
+        self.resolve_at(Place::new(None), call, loaded)
+    }
+
+    /// As [`resolve`](Self::resolve), of a call that has a place already.
+    pub(crate) fn resolve_at(&self, place: Place, call: ToolCall, loaded: &Loaded) -> Result<Proposed, Ending> {
         let Some(entry) = self.entry(&call.name) else {
-            return Err(self.unknown(call, loaded));
+            return Err(self.unknown(place, call, loaded));
         };
         let tool = &entry.tool;
         let loadable = !tool.schema().defer() || loaded.is_loaded(tool.name());
-        let state = Box::new(State::new(call, Some(tool.clone()), self.state_of(entry, loaded)));
+        let state = Box::new(State::new(place, call, Some(tool.clone()), self.state_of(entry, loaded)));
         if !loadable {
             let with = match self.get(Registry::SEARCH_TOOL) {
                 Some(search) => format!(" with `{}`", search.name()),
@@ -63,7 +62,7 @@ impl Registry {
     }
 
     #[cold]
-    fn unknown(&self, call: ToolCall, loaded: &Loaded) -> Ending {
+    fn unknown(&self, place: Place, call: ToolCall, loaded: &Loaded) -> Ending {
         let name = text::shown(&call.name, 80);
         let said = match self.nearest(&call.name, loaded) {
             Some(nearest) => format!("There is no tool named `{name}`; did you mean `{nearest}`? Nothing was run."),
@@ -71,6 +70,6 @@ impl Registry {
                 "There is no tool named `{name}`, and nothing was run. Call one of the tools that you were given."
             ),
         };
-        Ending::of(Box::new(State::new(call, None, self.state().clone())), End::new(Code::UnknownTool, said))
+        Ending::of(Box::new(State::new(place, call, None, self.state().clone())), End::new(Code::UnknownTool, said))
     }
 }

@@ -104,9 +104,9 @@ pub(super) enum Approval {
 }
 
 impl State {
-    pub(super) fn new(call: ToolCall, tool: Option<HostTool>, host: HostState) -> Self {
+    pub(super) fn new(place: Place, call: ToolCall, tool: Option<HostTool>, host: HostState) -> Self {
         State {
-            place: Place::new(None),
+            place,
             call,
             tool,
             host,
