@@ -13,7 +13,7 @@ use crate::types;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Receiver, ReceiverKind, ReturnType, Type, Visibility};
+use syn::{Path, Receiver, ReceiverKind, ReturnType, Type, Visibility};
 
 /// Everything that is generated beside the function itself.
 pub(crate) fn tool(tool: &Tool) -> TokenStream {
@@ -27,7 +27,7 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     let run = run(tool);
     let definition = definition::table(tool);
     let api = definition::api(tool);
-    let allows = allows(tool);
+    let allows = allows(&tool.allowed);
     quote_spanned! {span=>
         #structs
         #(#cfgs)*
@@ -62,11 +62,10 @@ fn structs(tool: &Tool) -> TokenStream {
     }
 }
 
-/// What the author allows on the function is allowed for what repeats its types.
-pub(crate) fn allows(tool: &Tool) -> TokenStream {
+/// What the author allows is allowed for what repeats the author's types. Nothing more: a crate may forbid the lint.
+pub(crate) fn allows(allowed: &[Path]) -> Option<TokenStream> {
     let span = Span::mixed_site();
-    let allowed = &tool.allowed;
-    quote_spanned!(span=> #[allow(deprecated #(, #allowed)*)])
+    (!allowed.is_empty()).then(|| quote_spanned!(span=> #[allow(#(#allowed),*)]))
 }
 
 /// The visibility, located so that lints don't take the generated item for the author's.

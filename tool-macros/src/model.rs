@@ -26,7 +26,7 @@ pub(crate) struct Tool {
     /// Set for a method of a toolset.
     pub(crate) method: Option<Method>,
     pub(crate) cfgs: Vec<Attribute>,
-    /// The lints that the author allows (or expects) on the function.
+    /// The lints that the author allows (or expects) on the function, or on the impl around it.
     pub(crate) allowed: Vec<Path>,
     pub(crate) name: Name,
     pub(crate) description: Description,

@@ -292,10 +292,14 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
-/// The lints in `#[allow(…)]` and `#[expect(…)]`, except those that ask whether the function is used at all.
+/// The lints in `#[allow(…)]` and `#[expect(…)]`, except those that ask whether the function is used at all; and
+/// `deprecated` for what is that itself.
 pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Path> {
     let mut lints = Vec::new();
     for attr in attrs {
+        if attr.path().is_ident("deprecated") {
+            lints.push(attr.path().clone());
+        }
         if !attr.path().is_ident("allow") && !attr.path().is_ident("expect") {
             continue;
         }

@@ -34,11 +34,10 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     some_tool(&cx, &item_impl, &tools);
     free_name(&cx, &item_impl);
     distinct_names(&cx, &tools);
-    let cfgs = parse::cfgs(&item_impl.attrs);
     match cx.check() {
         Ok(()) => {
             let generated = tools.iter().map(expand::tool);
-            let list = list(&set, &cfgs, &tools, pushes(&tools));
+            let list = list(&set, &item_impl.attrs, &tools, pushes(&tools));
             quote!(#item_impl #(#generated)* #list)
         }
         Err(errors) => {
@@ -47,7 +46,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
                 let list = tools_methods(&item_impl)
                     .next()
                     .is_none()
-                    .then(|| list(&set, &cfgs, &tools, quote!(::core::unreachable!())));
+                    .then(|| list(&set, &item_impl.attrs, &tools, quote!(::core::unreachable!())));
                 quote!(#(#types)* #list)
             });
             let errors = errors.into_compile_error();
@@ -130,14 +129,17 @@ fn distinct_names(cx: &Ctxt, tools: &[Tool]) {
     }
 }
 
-/// `fn tools`, with the given body.
-fn list(set: &Set<'_>, cfgs: &[Attribute], tools: &[Tool], body: TokenStream) -> TokenStream {
+/// `fn tools`, with the given body. `attrs` are the impl's.
+fn list(set: &Set<'_>, attrs: &[Attribute], tools: &[Tool], body: TokenStream) -> TokenStream {
     let span = Span::mixed_site();
+    let cfgs = parse::cfgs(attrs);
+    let allows = expand::allows(&parse::allowed(attrs));
     let krate = set.krate;
     let self_ty = set.self_ty;
     let vis = tools.iter().map(|tool| &tool.item.vis).max_by_key(|vis| reach(vis)).map(expand::visibility);
     quote_spanned! {span=>
         #(#cfgs)*
+        #allows
         const _: () = {
             use #krate::__private as __rt;
             impl #self_ty {

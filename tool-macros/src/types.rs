@@ -4,7 +4,7 @@ use crate::crate_path::at;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Lifetime, Type, TypeReference};
+use syn::{Lifetime, PathArguments, Type, TypeReference};
 
 /// The type of the value that is kept while a tool borrows it: `T` for `&T`, `String` for `&str`, `Vec<T>` for `&[T]`.
 pub(crate) fn owned(ty: &Type) -> TokenStream {
@@ -152,9 +152,22 @@ pub(crate) fn without_self(tokens: TokenStream, self_ty: &Type) -> TokenStream {
 }
 
 fn respanned(ty: &Type, span: Span) -> TokenStream {
-    let moved = ty.to_token_stream().into_iter().map(|mut token| {
+    let moved = turbofished(ty).to_token_stream().into_iter().map(|mut token| {
         token.set_span(token.span().located_at(span));
         token
     });
     moved.collect()
+}
+
+/// The type as it can also stand in an expression: `Store::<u8>` in `Store::<u8>::LIMIT`.
+fn turbofished(ty: &Type) -> Type {
+    let mut ty = peel(ty).clone();
+    if let Type::Path(path) = &mut ty {
+        for segment in &mut path.path.segments {
+            if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+                arguments.colon2_token.get_or_insert_default();
+            }
+        }
+    }
+    ty
 }

@@ -15,7 +15,7 @@ pub(super) fn definition(tool: &Tool) -> TokenStream {
     let cfgs = &tool.cfgs;
     let vis = visibility(&tool.item.vis);
     let ident = &tool.args;
-    let allows = super::allows(tool);
+    let allows = super::allows(&tool.allowed);
     let doc = format!("The arguments of the tool `{}`.", tool.name.text);
     let fields = tool.named().map(|(param, named)| {
         let field = &named.field;

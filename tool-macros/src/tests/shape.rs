@@ -38,7 +38,6 @@ fn a_whole_expansion() {
         }
 
         #[doc = "The arguments of the tool `get_weather`."]
-        #[allow(deprecated)]
         pub(crate) struct GetWeatherArgs {
             #[doc = "City name."]
             pub(crate) city: String,
@@ -48,7 +47,6 @@ fn a_whole_expansion() {
         #[doc = "The tool `get_weather`."]
         pub(crate) struct GetWeatherTool;
 
-        #[allow(deprecated)]
         const _: () = {
             use ::tool_runtime::__private as __rt;
             const __PARAMS: &[__rt::Param] = &[
@@ -325,13 +323,13 @@ fn conditions_and_lints_are_repeated() {
         },
     );
     for part in [
-        quote!(#[cfg(unix)] #[doc = "The arguments of the tool `f`."] #[allow(deprecated, clippy::vec_box)] struct FArgs),
+        quote!(#[cfg(unix)] #[doc = "The arguments of the tool `f`."] #[allow(clippy::vec_box)] struct FArgs),
         quote!(
             #[cfg(unix)]
             #[doc = "The tool `f`."]
             struct FTool;
         ),
-        quote!(#[cfg(unix)] #[allow(deprecated, clippy::vec_box)] const _: () =),
+        quote!(#[cfg(unix)] #[allow(clippy::vec_box)] const _: () =),
     ] {
         assert_has(&expanded, &part);
     }

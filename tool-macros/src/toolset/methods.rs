@@ -11,6 +11,7 @@ use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, Token, parse_qu
 /// Takes the tools out of the impl, whose methods stay without our attributes.
 pub(super) fn take(cx: &Ctxt, item_impl: &mut ItemImpl, set: &Set<'_>) -> Vec<Tool> {
     let outer = parse::cfgs(&item_impl.attrs);
+    let allowed = parse::allowed(&item_impl.attrs);
     let mut tools = Vec::new();
     for item in &mut item_impl.items {
         let ImplItem::Fn(method) = item else { continue };
@@ -20,6 +21,7 @@ pub(super) fn take(cx: &Ctxt, item_impl: &mut ItemImpl, set: &Set<'_>) -> Vec<To
         let mut tool = tool(cx, method, mark.keys, set);
         tool.cfgs.extend(mark.condition);
         tool.cfgs.extend(outer.iter().cloned());
+        tool.allowed.extend(allowed.iter().cloned());
         tools.push(tool);
     }
     tools
