@@ -21,4 +21,5 @@ mod async_openai;
 mod own;
 mod properties;
 mod schemas;
+mod strangers;
 mod support;

@@ -123,6 +123,12 @@ const MAX_BRANCHES: usize = 256;
 /// How many nodes a schema may have once references with siblings were merged.
 const MAX_NODES: usize = 100_000;
 
+/// How many schemas one schema may be merged of: parts that hold each other several times double at each level.
+const MAX_PARTS: usize = 4_096;
+
+/// How many bytes of schemas may be merged: a union that is multiplied out repeats what stands beside it.
+const MAX_MERGED: usize = 16 << 20;
+
 /// Where a schema comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -143,6 +149,7 @@ pub(crate) fn compile(schema: &Json, origin: Origin, purpose: Purpose) -> Compil
         defaulted: HashMap::new(),
         issues: Vec::new(),
         depth: 0,
+        merged: 0,
     };
     let root = compiler.node(schema, "");
     compiler.refuse_endless_references();
@@ -172,6 +179,8 @@ struct Compiler<'a> {
     defaulted: HashMap<NodeId, Json>,
     issues: Vec<Issue>,
     depth: usize,
+    /// Bytes of schemas that were merged.
+    merged: usize,
 }
 
 impl Compiler<'_> {
@@ -203,7 +212,7 @@ impl Compiler<'_> {
                 return self.any();
             }
         }
-        if self.depth > 256 || self.nodes.len() > MAX_NODES {
+        if self.depth > 256 || self.nodes.len() > MAX_NODES || self.merged > MAX_MERGED {
             self.issue(pointer, "the schema is too large or nests too deeply");
             return self.any();
         }
@@ -233,6 +242,7 @@ impl Compiler<'_> {
             return node;
         }
         let node = self.any();
+        self.merged += text.len();
         self.links.insert(text, node);
         let content = self.composed(schema, marks, pointer);
         self.nodes[node] = Node { shape: Shape::Link(content), marks: Marks::default() };
@@ -301,9 +311,15 @@ impl Compiler<'_> {
         let mut base = Json::Object(Vec::new());
         let mut unions = Vec::new();
         let mut pending = vec![(schema.clone(), pointer.to_owned(), 0_usize)];
+        let mut parts = 0;
         while let Some((part, place, depth)) = pending.pop() {
             if depth > 32 {
                 self.issue(pointer, "references and `allOf` lead to each other without end");
+                return Some((base, unions));
+            }
+            parts += 1;
+            if parts > MAX_PARTS {
+                self.issue(pointer, format!("more than {MAX_PARTS} parts that hold at once"));
                 return Some((base, unions));
             }
             let mut rest = match part {

@@ -1,5 +1,6 @@
 //! What a schema asks for, in words for a model.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::json::{Number, Token};
@@ -44,12 +45,14 @@ pub(crate) fn got(raw: &str, secret: bool) -> String {
     words
 }
 
-pub(super) fn node(graph: &Graph, node: NodeId) -> String {
-    match &graph.nodes[node].shape {
-        Shape::Plain(plain) => self::plain(graph, plain),
-        Shape::Link(target) if *target != node => self::node(graph, *target),
-        Shape::Link(_) => "a value".to_owned(),
-        Shape::Union(union) => self::union(graph, union),
+pub(super) fn node(graph: &Graph, mut node: NodeId) -> String {
+    loop {
+        match &graph.nodes[node].shape {
+            Shape::Plain(plain) => return self::plain(graph, plain),
+            Shape::Union(union) => return self::union(graph, union),
+            Shape::Link(target) if *target == node => return "a value".to_owned(),
+            Shape::Link(target) => node = *target,
+        }
     }
 }
 
@@ -200,13 +203,26 @@ pub(super) fn nearest_word(value: &str, words: &[String]) -> Option<String> {
 
 pub(super) fn union(graph: &Graph, union: &Union) -> String {
     let mut kinds: Vec<String> = Vec::new();
-    for &branch in &union.branches {
+    // Each form once: they may lead to one another along very many ways.
+    let mut seen = HashSet::new();
+    let mut pending: Vec<NodeId> = union.branches.iter().rev().copied().collect();
+    while let Some(branch) = pending.pop() {
+        if !seen.insert(branch) {
+            continue;
+        }
         let kind = match &graph.nodes[branch].shape {
             Shape::Plain(plain) if plain.one_of.is_none() && plain.types.names().as_slice() == ["object"] => {
                 "object".to_owned()
             }
-            Shape::Union(_) => "another form".to_owned(),
-            _ => node(graph, branch),
+            Shape::Plain(plain) => self::plain(graph, plain),
+            Shape::Link(target) => {
+                pending.push(*target);
+                continue;
+            }
+            Shape::Union(union) => {
+                pending.extend(union.branches.iter().rev());
+                continue;
+            }
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);

@@ -62,6 +62,10 @@ thread_local! {
 /// Longer texts are refused: offsets have 32 bits, and no call is that long.
 pub(crate) const MAX_TEXT: usize = 256 << 20;
 
+/// How many unions a value may stand in, inside of each other: each takes its part of the stack, and how many stand
+/// between two levels of a value is for whoever wrote the schema.
+const MAX_UNIONS: usize = 4 * MAX_DEPTH;
+
 /// What a walk is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -230,6 +234,8 @@ struct Walker<'g, 't> {
     reached: usize,
     /// What probes have answered, by branch, place and whether paths are normalised.
     probes: BTreeMap<(NodeId, usize, bool), Probed>,
+    /// How many unions are around.
+    unions: usize,
     /// How many of the values around compare what is written.
     texts_needed: usize,
     /// In how many ways the unions around, which only trial can resolve, may be tried; 0 outside.
@@ -277,6 +283,7 @@ impl<'g, 't> Walker<'g, 't> {
             excused: Vec::new(),
             probing: false,
             probes: BTreeMap::new(),
+            unions: 0,
             texts_needed: 0,
             trials: 0,
             trial_fuel: 1 << 24,
@@ -347,20 +354,29 @@ impl<'g, 't> Walker<'g, 't> {
         })
     }
 
-    fn value(&mut self, node: NodeId, outer: Marks, place: &Place<'_>) -> Walk {
+    fn value(&mut self, mut node: NodeId, mut marks: Marks, place: &Place<'_>) -> Walk {
         let graph = self.graph;
-        let node = &graph.nodes[node];
-        let marks = outer.and(node.marks);
-        match &node.shape {
-            Shape::Plain(plain) => {
-                let unmarked = plain.one_of.is_none() && marks == Marks::default();
-                match unmarked.then(|| self.simple(plain)).flatten() {
-                    Some(walked) => walked,
-                    None => self.plain(plain, marks, place),
+        // Links not by calls: how many there are is for whoever wrote the schema.
+        loop {
+            let here = &graph.nodes[node];
+            marks = marks.and(here.marks);
+            match &here.shape {
+                Shape::Plain(plain) => {
+                    let unmarked = plain.one_of.is_none() && marks == Marks::default();
+                    return match unmarked.then(|| self.simple(plain)).flatten() {
+                        Some(walked) => walked,
+                        None => self.plain(plain, marks, place),
+                    };
+                }
+                Shape::Link(target) => node = *target,
+                Shape::Union(union) => {
+                    self.unions += 1;
+                    let all = self.unions <= MAX_UNIONS;
+                    let walked = if all { self.union(union, marks, place) } else { Err(Stop::Exhausted) };
+                    self.unions -= 1;
+                    return walked;
                 }
             }
-            Shape::Link(target) => self.value(*target, marks, place),
-            Shape::Union(union) => self.union(union, marks, place),
         }
     }
 

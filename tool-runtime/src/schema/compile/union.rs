@@ -81,7 +81,7 @@ impl Compiler<'_> {
         let mut by_type: [Vec<usize>; 6] = Default::default();
         for (slot, types) in TYPE_SLOTS.into_iter().enumerate() {
             for (index, &branch) in branches.iter().enumerate() {
-                if self.types_of(branch, 0).has(types) {
+                if self.types_of(branch).has(types) {
                     by_type[slot].push(index);
                 }
             }
@@ -102,7 +102,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn types_of(&self, node: NodeId, steps: usize) -> Types {
+    fn types_of(&self, node: NodeId) -> Types {
         match self.follow(node, 0).map(|node| &node.shape) {
             Some(Shape::Plain(plain)) => match &plain.one_of {
                 Some(words) => {
@@ -110,8 +110,10 @@ impl Compiler<'_> {
                 }
                 None => plain.types,
             },
-            Some(Shape::Union(union)) if steps < 16 => {
-                union.branches.iter().fold(Types::NONE, |types, &branch| types.with(self.types_of(branch, steps + 1)))
+            // Asked of its branches already: they may lead to one another along very many ways.
+            Some(Shape::Union(union)) => {
+                let taken = TYPE_SLOTS.into_iter().zip(&union.by_type).filter(|(_, branches)| !branches.is_empty());
+                taken.fold(Types::NONE, |types, (slot, _)| types.with(slot))
             }
             _ => Types::ALL,
         }

@@ -14,6 +14,8 @@ pub(super) struct Builder<'a> {
     /// Nodes by pointer.
     pub(super) known: HashMap<String, usize>,
     pub(super) nodes: Vec<Node>,
+    /// Whether `null` is among the values of what references lead to, by pointer.
+    pub(super) nulls: HashMap<String, bool>,
 }
 
 impl Builder<'_> {
@@ -115,7 +117,7 @@ impl Builder<'_> {
     }
 
     /// Is `null` among the values of this schema? Where that isn't plain, it is.
-    fn takes_null(&self, schema: &Json, depth: usize) -> bool {
+    fn takes_null(&mut self, schema: &Json, depth: usize) -> bool {
         let Json::Object(_) = schema else { return *schema == Json::Bool(true) };
         if depth > 16 {
             return true;
@@ -124,14 +126,26 @@ impl Builder<'_> {
         let listed = schema.get("const").is_none_or(|value| *value == Json::Null)
             && schema.get("enum").and_then(Json::as_array).is_none_or(|values| values.contains(&Json::Null));
         let all = |keyword: &str| schema.get(keyword).and_then(Json::as_array).unwrap_or_default();
-        let some = |keyword: &str| {
+        let mut some = |keyword: &str| {
             schema.get(keyword).is_none() || all(keyword).iter().any(|form| self.takes_null(form, depth + 1))
         };
         typed
             && listed
-            && all("allOf").iter().all(|part| self.takes_null(part, depth + 1))
             && some("anyOf")
             && some("oneOf")
-            && self.resolve(schema).is_none_or(|(_, target)| self.takes_null(&target, depth + 1))
+            && all("allOf").iter().all(|part| self.takes_null(part, depth + 1))
+            && self.resolve(schema).is_none_or(|(target, content)| self.target_takes_null(target, &content, depth + 1))
+    }
+
+    /// Each is asked once, since references lead to one another along very many ways.
+    fn target_takes_null(&mut self, target: String, content: &Json, depth: usize) -> bool {
+        if let Some(&known) = self.nulls.get(&target) {
+            return known;
+        }
+        // What comes round to itself isn't plain.
+        self.nulls.insert(target.clone(), true);
+        let takes_null = self.takes_null(content, depth);
+        self.nulls.insert(target, takes_null);
+        takes_null
     }
 }

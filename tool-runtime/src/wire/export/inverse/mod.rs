@@ -93,7 +93,13 @@ impl Inverse {
     /// # Errors
     /// If two properties would have one name.
     pub(crate) fn of(schema: &Json, dialect: &Dialect) -> Result<(Self, Json), Taken> {
-        let mut builder = Builder { document: schema, keys: dialect.keys, known: HashMap::new(), nodes: Vec::new() };
+        let mut builder = Builder {
+            document: schema,
+            keys: dialect.keys,
+            known: HashMap::new(),
+            nodes: Vec::new(),
+            nulls: HashMap::new(),
+        };
         builder.node(schema, "", 0);
         let Builder { known: places, nodes, .. } = builder;
         let members = || nodes.iter().flat_map(|node| &node.members);
