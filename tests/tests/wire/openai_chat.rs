@@ -30,6 +30,33 @@ fn the_first_choice_counts() {
     assert!(calls(r#"{"choices":[{"delta":{}}]}"#).is_err());
 }
 
+/// Of OpenAI, Mistral, DeepSeek and servers of open models.
+#[test]
+fn b39_a_turn_that_was_interrupted_is_cut_off_however_a_server_says_so() {
+    let call = r#""tool_calls":[{"index":0,"id":"1","function":{"name":"a","arguments":"{}"}}]"#;
+    for (reason, cut_off) in [
+        ("null", false),
+        (r#""stop""#, false),
+        (r#""tool_calls""#, false),
+        (r#""function_call""#, false),
+        (r#""length""#, true),
+        (r#""content_filter""#, true),
+        (r#""model_length""#, true),
+        (r#""error""#, true),
+        (r#""insufficient_system_resource""#, true),
+        (r#""abort""#, true),
+    ] {
+        let choice = |message: &str| {
+            format!(
+                r#"{{"choices":[{{"index":0,"{message}":{{"role":"assistant",{call}}},"finish_reason":{reason}}}]}}"#
+            )
+        };
+        assert_eq!(truncated(&calls(&choice("message")).unwrap()), [cut_off], "{reason}");
+        let streamed = streamed("openai_chat", &[&choice("delta"), "[DONE]"]);
+        assert_eq!(truncated(&streamed.calls), [cut_off], "{reason}");
+    }
+}
+
 #[test]
 fn calls_have_names_and_stand_in_a_list() {
     for (message, said) in [

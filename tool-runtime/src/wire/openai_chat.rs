@@ -82,8 +82,8 @@ impl Default for Declarations {
 /// which the first choice counts.
 ///
 /// Arguments may be text, as OpenAI sends them, or an object, as some servers do; either way they reach the call
-/// as they were sent. If the turn was stopped before its end (`length`, `content_filter`), its last call is marked as
-/// possibly cut off, and will not run.
+/// as they were sent. If the turn was stopped before its end (`length`, `content_filter`, and what other servers call
+/// it), its last call is marked as possibly cut off, and will not run.
 ///
 /// # Errors
 /// If the text isn't JSON, or its `tool_calls` aren't an array of named functions; or with what the
@@ -189,7 +189,9 @@ fn read_text(text: &str) -> Result<String, Fail> {
 
 /// Does a turn that stopped for this reason lack its end?
 fn cuts_off(reason: Value<'_>) -> bool {
-    reason.is("length") || reason.is("content_filter")
+    // OpenAI has the first two. Mistral the next two, DeepSeek `insufficient_system_resource`, vLLM and SGLang `abort`.
+    let cut = ["length", "content_filter", "model_length", "error", "insufficient_system_resource", "abort"];
+    cut.iter().any(|cut| reason.is(cut))
 }
 
 /// The messages that answer a turn, in the order in which they go to the model: one `role: tool`
