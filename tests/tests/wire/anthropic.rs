@@ -59,6 +59,33 @@ fn history_has_what_a_request_takes() {
     assert_eq!(history(content).unwrap(), expected);
 }
 
+/// The API gives such blocks, and refuses a request that has them ("text content blocks must be non-empty", "must contain
+/// non-whitespace text").
+#[test]
+fn text_that_is_blank_is_not_sent_back() {
+    let call = r#"{"type":"tool_use","id":"1","name":"a","input":{}}"#;
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let content = [text(""), text(r"\n\u00a0 "), text(" a"), call.to_owned(), text(r"\t")].join(" , ");
+    let expected = format!(r#"{{"role":"assistant","content":[{},{call}]}}"#, text(" a"));
+    assert_eq!(history(&format!(r#"{{"role":"assistant","content":[{content}]}}"#)).unwrap(), expected);
+    let mut events = Vec::new();
+    for (index, block) in [text(""), text(r"\n"), text(""), call.to_owned()].into_iter().enumerate() {
+        events.push(format!(r#"{{"type":"content_block_start","index":{index},"content_block":{block}}}"#));
+        let piece = if index == 2 { " a" } else { " " };
+        if index < 3 {
+            let delta = format!(r#"{{"type":"text_delta","text":"{piece}"}}"#);
+            events.push(format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#));
+        }
+        events.push(format!(r#"{{"type":"content_block_stop","index":{index}}}"#));
+    }
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    assert_eq!(streamed("anthropic", &events).history, expected);
+
+    // Nor beside an image.
+    let sent = messages(&results(&[("1", "\n")]))[0].to_json();
+    assert!(sent.contains(r#""content":[{"type":"image","#), "{sent}");
+}
+
 #[test]
 fn answers_begin_with_all_results_in_one_message() {
     let results = results(&[("1", "aside"), ("2", "fail with image"), ("3", "image"), ("4", "both"), ("5", "tiff")]);

@@ -164,9 +164,9 @@ mod write {
             let (name, arguments) = (quoted(&call.name), &call.arguments);
             format!(r#"{{"type":"tool_use"{},"name":{name},"input":{arguments}}}"#, id("id", call))
         });
-        let text = format!(r#"{{"type":"text","text":{}}}"#, quoted(&said.text));
+        let text = (!said.text.is_empty()).then(|| format!(r#"{{"type":"text","text":{}}}"#, quoted(&said.text)));
         let reason = if said.cut_off { "max_tokens" } else { "tool_use" };
-        let blocks = joined(std::iter::once(text).chain(calls));
+        let blocks = joined(text.into_iter().chain(calls));
         format!(r#"{{"type":"message","role":"assistant","content":[{blocks}],"stop_reason":"{reason}"}}"#)
     }
 
@@ -349,7 +349,7 @@ pub(crate) fn image(media_type: &str) -> Block {
 fn review(result: &StoredResult) -> Reviewed {
     let said = result.content.to_text();
     let types: &[&str] = match said.as_str() {
-        "image" | "fail with image" => &["image/png"],
+        "image" | "fail with image" | "\n" => &["image/png"],
         "tiff" => &["image/tiff"],
         "both" => &["image/png", "image/tiff"],
         _ => return Reviewed::Accept,

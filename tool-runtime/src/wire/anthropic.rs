@@ -12,6 +12,8 @@
 
 mod stream;
 
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
@@ -59,13 +61,27 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 /// # Ok::<(), anthropic::MessageError>(())
 /// ```
 ///
-/// Escapes of unpaired surrogates become `\ufffd`: with one of them, every later request would be refused.
+/// Escapes of unpaired surrogates become `\ufffd`, and blocks of blank text are left out: with one of them, every later
+/// request would be refused.
 ///
 /// # Errors
 /// As [`calls`].
 pub fn history(response: &str) -> Result<String, MessageError> {
     let turn = turn(response).map_err(|fail| fail.of(FORMAT))?;
-    Ok(format!(r#"{{"role":"assistant","content":{}}}"#, mended(turn.content.raw())))
+    Ok(format!(r#"{{"role":"assistant","content":{}}}"#, mended(&without_blanks(turn.content))))
+}
+
+fn without_blanks(content: Value<'_>) -> Cow<'_, str> {
+    let is_blank = |block: &Value<'_>| {
+        let [kind, text] = block.members(["type", "text"]).unwrap_or_default();
+        kind.is_some_and(|kind| kind.is("text"))
+            && text.and_then(Value::text).is_some_and(|text| text.trim().is_empty())
+    };
+    if !content.elements().any(|block| is_blank(&block)) {
+        return Cow::Borrowed(content.raw());
+    }
+    let kept: Vec<&str> = content.elements().filter(|block| !is_blank(block)).map(Value::raw).collect();
+    Cow::Owned(format!("[{}]", kept.join(",")))
 }
 
 struct Turn<'a> {

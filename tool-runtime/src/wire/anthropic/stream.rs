@@ -76,7 +76,7 @@ impl Stream {
 
     /// The assistant message for the next request's `messages`, as [`history`](super::history) gives it for a whole
     /// response. An input that was cut off, which would be no JSON, is `{}` in it; thinking that was cut off and text
-    /// that is empty are left out, since nobody takes them back.
+    /// that is blank are left out, since nobody takes them back.
     pub fn history(&self) -> String {
         let blocks: Vec<String> = self.blocks.in_order().into_iter().filter_map(Block::whole).collect();
         format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(","))
@@ -175,9 +175,9 @@ impl Block {
         let began = self.began()?;
         let [kind, text] = began.members(["type", "text"]).unwrap_or_default();
         let is = |name| kind.is_some_and(|kind| kind.is(name));
-        if is("thinking") && !self.ended
-            || is("text") && self.text.len() == 0 && text.is_none_or(|text| text.raw() == "\"\"")
-        {
+        let is_blank = |text: &str| text.trim().is_empty();
+        let began_blank = || text.and_then(Value::text).is_none_or(|text| is_blank(&text));
+        if is("thinking") && !self.ended || is("text") && is_blank(self.text.as_str()) && began_blank() {
             return None;
         }
         let mut json = String::from("{");

@@ -30,14 +30,14 @@ fn stand_in(media_type: &str) -> String {
 }
 
 /// The parts of a content, by a provider's words for text and for images. An image of which it has no word is named
-/// in text, and text that is empty is left out, which some providers refuse.
+/// in text, and text that is blank is left out, which some providers refuse.
 pub(in crate::wire) fn parts_of(
     content: &Content,
     of_text: impl Fn(&str) -> Json,
     of_image: impl Fn(&str, &str) -> Option<Json>,
 ) -> Vec<Json> {
     let part = |block: &Block| match block {
-        Block::Text(text) | Block::Embedded { text, .. } => (!text.is_empty()).then(|| of_text(text)),
+        Block::Text(text) | Block::Embedded { text, .. } => (!text.trim().is_empty()).then(|| of_text(text)),
         Block::Image { media_type, base64 } => {
             Some(of_image(media_type, base64).unwrap_or_else(|| of_text(&stand_in(media_type))))
         }
