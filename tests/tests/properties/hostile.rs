@@ -44,7 +44,7 @@ fn for_all(accept: &Accept, bytes: &[u8]) {
 }
 
 /// Replaces a part of a valid value by what a reader may stumble over.
-fn mutated(tree: &Tree, tape: &mut Tape<'_>) -> Vec<u8> {
+pub(crate) fn mutated(tree: &Tree, tape: &mut Tape<'_>) -> Vec<u8> {
     const DEPTHS: [usize; 10] = [1, 2, 50, 124, 125, 126, 127, 128, 1_000, 100_000];
     const TEXTS: [&str; 22] = [
         "1e999999999",

@@ -14,6 +14,7 @@ mod instance;
 mod json;
 mod lookup;
 mod oracle;
+mod quick;
 mod regressions;
 mod rules;
 mod schema;
