@@ -10,7 +10,7 @@ use crate::names;
 use crate::types::{self, Flaw};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
-use syn::{GenericParam, ReceiverKind, ReturnType, Safety};
+use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
 
 /// Applies all rules for one tool.
 pub(crate) fn tool(cx: &Ctxt, tool: &Tool) {
@@ -92,6 +92,9 @@ fn concrete_result(cx: &Ctxt, tool: &Tool) {
     let ReturnType::Type(_, ty) = &tool.item.sig.output else {
         return;
     };
+    if let Type::Never(_) = types::peel(ty) {
+        cx.error(ty, "a tool that never returns has no result for the model");
+    }
     for flaw in types::flaws(ty) {
         if let Flaw::Impl(token) = flaw {
             cx.error(token, "a tool's result needs one concrete type, so that it has a schema");

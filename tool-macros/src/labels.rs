@@ -31,12 +31,15 @@ pub(crate) fn read(doc: &Doc) -> Vec<Label> {
 }
 
 /// Links (`[text](url)`, `[text]: url`), code (``[`code`]``) and items (`[Foo]`) are no labels. `[Confirm]` is one,
-/// misspelt: a line of the checklist isn't lost over a capital.
+/// misspelt: a line of the checklist isn't lost over a capital, nor over a tab or a blank more.
 fn split(line: &str) -> Option<(&str, &str)> {
-    let (word, text) = line.strip_prefix('[')?.split_once(']')?;
+    let bare = line.trim_start_matches(' ');
+    // What stands further in is code, as in Markdown.
+    let begins = (line.len() - bare.len() <= 3).then_some(bare)?;
+    let (word, text) = begins.strip_prefix('[')?.split_once(']')?;
     let legal = |c: char| c.is_ascii_lowercase() || c == '_' || c == '-';
     let is_word = word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(legal);
     let is_meant = WORDS.contains(&word.to_ascii_lowercase().as_str());
-    let ends = text.is_empty() || text.starts_with(' ');
+    let ends = text.is_empty() || text.starts_with([' ', '\t']);
     ((is_word || is_meant) && ends).then_some((word, text))
 }

@@ -1,7 +1,6 @@
 //! `range = 1..=100` and `length = 1..=80`.
 
 use std::cmp::Ordering;
-use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, RangeLimits, UnOp};
 
 /// The bounds of a number. The texts are JSON numbers.
@@ -85,7 +84,7 @@ fn count(expr: &Expr) -> syn::Result<u64> {
     {
         return Ok(count);
     }
-    Err(syn::Error::new(expr.span(), "a length is a whole number, 0 or more, written as a literal"))
+    Err(syn::Error::new_spanned(expr, "a length is a whole number, 0 or more, written as a literal"))
 }
 
 fn number(expr: &Expr) -> syn::Result<Number> {

@@ -102,6 +102,12 @@ fn signatures() {
             ),
             "a tool's result needs one concrete type, so that it has a schema",
         ),
+        (
+            quote!(
+                fn f() -> ! {}
+            ),
+            "a tool that never returns has no result for the model",
+        ),
     ];
     for (item, error) in cases {
         assert_errors(tool(quote!(description = "D"), item), &[error]);

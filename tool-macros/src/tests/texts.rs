@@ -146,6 +146,14 @@ fn labels_are_words_in_brackets_at_the_start() {
         fn f() {}
     ));
     assert_eq!(found, ["confirm"]);
+    // None is lost over white space, and code is code.
+    let (_, found) = read(parse_quote!(
+        #[doc = "  [required] A."]
+        #[doc = " [confirm]\tB."]
+        #[doc = "     [notice] C."]
+        fn f() {}
+    ));
+    assert_eq!(found, ["required", "confirm"]);
 }
 
 #[test]

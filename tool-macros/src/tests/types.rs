@@ -113,7 +113,7 @@ fn variants_have_their_own_order_and_defaults() {
         &expanded,
         &quote! {
             #[schemars(extend("x-tool-order" = 1usize))]
-            #[serde(default = "Op::__default_Add_b")]
+            #[serde(default = "Op::__default_3Add_b")]
             b: u8
         },
     );
@@ -127,7 +127,7 @@ fn variants_have_their_own_order_and_defaults() {
     assert_has(
         &expanded,
         &quote!(
-            fn __default_Add_b() -> u8 {
+            fn __default_3Add_b() -> u8 {
                 3
             }
         ),

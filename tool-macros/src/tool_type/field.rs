@@ -69,7 +69,9 @@ impl Field {
             Some(ident) => ident.unraw().to_string(),
             None => index.to_string(),
         };
-        let variant = owner.variant.as_ref().map(|variant| format!("{}_", variant.unraw()));
+        // With the variant's length: `A_b { c }` and `A { b_c }` are two.
+        let variant = owner.variant.as_ref().map(|variant| variant.unraw().to_string());
+        let variant = variant.map(|variant| format!("{}{variant}_", variant.len()));
         let function = format!("__default_{}{name}", variant.unwrap_or_default());
         let is_property = field.ident.is_some() && !owner.transparent && !serde_attrs::has_no_property(&field.attrs);
         let taken = Field {
