@@ -6,5 +6,6 @@ mod forms;
 mod http;
 mod listing;
 mod servers;
+mod sessions;
 mod stdio;
 mod support;

@@ -9,13 +9,13 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::{Method, StatusCode, header};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::McpServer;
 use super::handler::Handler;
+use super::sessions::Sessions;
 use crate::mcp::envelope::{Envelope, Received, Refusal};
 
 /// How a server takes requests over HTTP.
@@ -27,6 +27,7 @@ pub struct HttpOptions {
     hosts: Vec<String>,
     origins: Vec<String>,
     largest: usize,
+    sessions: usize,
     stop: CancellationToken,
 }
 
@@ -37,6 +38,7 @@ impl Default for HttpOptions {
             hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
             origins: here.iter().map(|host| format!("http://{host}:*")).collect(),
             largest: 4 * 1024 * 1024,
+            sessions: 4_096,
             stop: CancellationToken::new(),
         }
     }
@@ -70,6 +72,14 @@ impl HttpOptions {
         self
     }
 
+    /// Sets how many clients of before 2026-07-28 may have a session at a time: 4,096, unless it is set. One that nobody uses
+    /// ends after five minutes. Newer clients have none.
+    #[must_use]
+    pub fn sessions(mut self, most: usize) -> Self {
+        self.sessions = most;
+        self
+    }
+
     /// Ends all connections when `stop` is cancelled.
     #[must_use]
     pub fn stopped_by(mut self, stop: CancellationToken) -> Self {
@@ -81,7 +91,7 @@ impl HttpOptions {
 /// What a request is answered by.
 #[derive(Clone)]
 struct Endpoint {
-    service: StreamableHttpService<Handler, LocalSessionManager>,
+    service: StreamableHttpService<Handler, Sessions>,
     largest: usize,
 }
 
@@ -103,7 +113,7 @@ impl McpServer {
         let server = self.clone();
         let service = StreamableHttpService::new(
             move || Ok(Handler(server.clone())),
-            Arc::new(LocalSessionManager::default()),
+            Arc::new(Sessions::new(options.sessions)),
             config,
         );
         let endpoint = Endpoint { service, largest: options.largest };

@@ -1,17 +1,15 @@
 //! Messages on lines, as MCP's stdio transport has them, over any pair of byte streams.
 
-use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
+use super::open::{Open, TAKEN};
 use crate::mcp::envelope::{Envelope, Received, Refusal, found_id};
 
 /// How long a line may be, in bytes: what a model can send is far below it.
@@ -19,9 +17,6 @@ const LONGEST: usize = 16 * 1024 * 1024;
 
 /// How much room of a line, in bytes, is kept for the next one.
 const KEPT: usize = 64 * 1024;
-
-/// How many ids of cancelled requests are kept from being used again. Their calls have ended long before.
-const CANCELLED: usize = 1_024;
 
 /// How long it may take to write what is left once the peer is gone.
 const FLUSH: Duration = Duration::from_secs(2);
@@ -35,11 +30,7 @@ pub(crate) struct Lines<R, W> {
     /// Something was said that nobody writes yet.
     has_refused: bool,
     outlet: Arc<Outlet<W>>,
-    /// Which requests wait for an answer, or were cancelled. What a cancelled one comes to is left out by its id: it would be
-    /// taken for the answer to another of the same id.
-    open: HashSet<RequestId>,
-    /// Those of them that were cancelled, the oldest first.
-    cancelled: VecDeque<RequestId>,
+    open: Open,
 }
 
 /// Where lines go. Whoever writes writes what all others have to say, too.
@@ -136,8 +127,7 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
             left_out: 0,
             has_refused: false,
             outlet: Arc::new(Outlet::new(writer)),
-            open: HashSet::new(),
-            cancelled: VecDeque::new(),
+            open: Open::default(),
         }
     }
 
@@ -202,38 +192,11 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
         None
     }
 
-    /// An answered request: its id may be used again.
-    fn answered(&mut self, id: &RequestId) {
-        self.open.remove(id);
-        self.cancelled.retain(|cancelled| cancelled != id);
-    }
-
     /// Two requests of one id can't both be answered.
     fn admitted(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
-        match &message {
-            JsonRpcMessage::Request(request) if !self.open.insert(request.id.clone()) => {
-                let message = "a request with this id is still open, or was cancelled".to_owned();
-                let id = serde_json::to_string(&request.id).ok();
-                return self.refuse(&Refusal { id, code: ErrorCode::INVALID_REQUEST, message });
-            }
-            JsonRpcMessage::Notification(notification) => {
-                // A request that was cancelled is not answered.
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
-                    && let Some(id) = &cancelled.params.request_id
-                    && self.open.contains(id)
-                    && !self.cancelled.contains(id)
-                {
-                    if self.cancelled.len() >= CANCELLED
-                        && let Some(oldest) = self.cancelled.pop_front()
-                    {
-                        self.open.remove(&oldest);
-                    }
-                    self.cancelled.push_back(id.clone());
-                }
-            }
-            _ => {}
-        }
-        Some(message)
+        let Err(id) = self.open.admit(&message) else { return Some(message) };
+        let id = serde_json::to_string(id).ok();
+        self.refuse(&Refusal { id, code: ErrorCode::INVALID_REQUEST, message: TAKEN.to_owned() })
     }
 }
 
@@ -257,11 +220,7 @@ where
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         // From now on: whoever has read the answer may use its id again.
-        match &item {
-            JsonRpcMessage::Response(response) => self.answered(&response.id),
-            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => self.answered(id),
-            _ => {}
-        }
+        self.open.sent(&item);
         let put = put(&mut self.outlet.waiting(), &item);
         let outlet = Arc::clone(&self.outlet);
         async move {

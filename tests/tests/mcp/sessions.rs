@@ -1,0 +1,148 @@
+//! Sessions over HTTP, without a network: what a client may do to its own, and to those of others.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Request, Response, StatusCode};
+use futures_util::{Stream, StreamExt};
+use serde_json::{Value, json};
+use tool_runtime::mcp::{HttpOptions, McpServer};
+use tool_runtime::{CallFacts, Decision};
+use tower::ServiceExt;
+
+use crate::support::{SOON, harness, server, text};
+
+/// A client at a router.
+struct Client {
+    router: Router,
+    session: String,
+}
+
+/// The messages of a response, as they come.
+struct Messages {
+    status: StatusCode,
+    body: Pin<Box<dyn Stream<Item = Result<Bytes, axum::Error>> + Send>>,
+    text: String,
+}
+
+impl Messages {
+    fn of(response: Response<Body>) -> Self {
+        let status = response.status();
+        Messages { status, body: Box::pin(response.into_body().into_data_stream()), text: String::new() }
+    }
+
+    /// The next one. `None`: none comes any more.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            while let Some((line, rest)) = self.text.split_once('\n') {
+                let message = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok());
+                self.text = rest.to_owned();
+                if let Some(message) = message {
+                    return Some(message);
+                }
+            }
+            self.text.push_str(std::str::from_utf8(&self.body.next().await?.expect("a body")).expect("text"));
+        }
+    }
+
+    async fn one(mut self) -> Value {
+        tokio::time::timeout(SOON, self.next()).await.expect("in time").expect("a message")
+    }
+}
+
+/// A request as a client of before 2026-07-28 sends it.
+fn request(method: Method, session: Option<&str>, body: impl Into<Body>) -> Request<Body> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri("/mcp")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+    }
+    request.body(body.into()).expect("a request")
+}
+
+async fn ask(router: &Router, request: Request<Body>) -> Response<Body> {
+    let asked = router.clone().oneshot(request);
+    tokio::time::timeout(SOON, asked).await.expect("in time").expect("a response")
+}
+
+fn hello(capabilities: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": capabilities,
+        "clientInfo": {"name": "raw", "version": "1"},
+    }})
+    .to_string()
+}
+
+fn call(id: u32, name: &str, arguments: &Value) -> String {
+    let params = json!({"name": name, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+impl Client {
+    async fn begin(router: &Router, capabilities: &Value) -> Self {
+        let response = ask(router, request(Method::POST, None, hello(capabilities))).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let session = response.headers()["mcp-session-id"].to_str().expect("text").to_owned();
+        assert_eq!(Messages::of(response).one().await["result"]["protocolVersion"], "2025-11-25");
+        Client { router: router.clone(), session }
+    }
+
+    async fn send(&self, body: String) -> Messages {
+        Messages::of(ask(&self.router, request(Method::POST, Some(&self.session), body)).await)
+    }
+}
+
+#[tokio::test]
+async fn i03_two_requests_of_one_id_in_a_session_are_not_both_taken() {
+    let client = Client::begin(&server().router(&HttpOptions::new()), &json!({})).await;
+    let mut first = client.send(call(7, "forever", &json!({}))).await;
+    let second = client.send(call(7, "echo", &json!({"text": "again"}))).await.one().await;
+    assert_eq!((&second["id"], &second["error"]["code"]), (&json!(7), &json!(-32600)), "{second}");
+    // Nor is one whose first was cancelled: its result would be taken for that of the second.
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    assert_eq!(client.send(cancel.to_string()).await.status, StatusCode::ACCEPTED);
+    assert_eq!(tokio::time::timeout(SOON, first.next()).await.expect("an end in time"), None);
+    let third = client.send(call(7, "echo", &json!({"text": "again"}))).await.one().await;
+    assert_eq!(third["error"]["code"], -32600, "{third}");
+    // What was answered is over, and its id may be used again.
+    for _ in 0..2 {
+        assert_eq!(text(&client.send(call(8, "echo", &json!({"text": "on"}))).await.one().await), "on");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_lasts_while_a_person_thinks_and_ends_when_nobody_uses_it() {
+    let asks = |_: &CallFacts<'_>| Decision::ask("somebody has to know");
+    let server = McpServer::builder(harness(asks)).ask_within(Duration::from_secs(1_800)).build().expect("a server");
+    let client = Client::begin(&server.router(&HttpOptions::new()), &json!({"elicitation": {}})).await;
+    let mut called = client.send(call(1, "wipe", &json!({"name": "a"}))).await;
+    let asked = called.next().await.expect("a question");
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    tokio::time::sleep(Duration::from_secs(1_200)).await;
+    let yes =
+        json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"go_ahead": true}}});
+    assert_eq!(client.send(yes.to_string()).await.status, StatusCode::ACCEPTED);
+    assert_eq!(text(&called.one().await), "a is gone");
+    tokio::time::sleep(Duration::from_secs(240)).await;
+    assert_eq!(client.send(call(2, "no", &json!({}))).await.status, StatusCode::OK);
+    tokio::time::sleep(Duration::from_secs(400)).await;
+    assert_eq!(client.send(call(3, "no", &json!({}))).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn there_are_no_more_sessions_than_there_may_be() {
+    let router = server().router(&HttpOptions::new().sessions(2));
+    let first = Client::begin(&router, &json!({})).await;
+    let _second = Client::begin(&router, &json!({})).await;
+    let third = ask(&router, request(Method::POST, None, hello(&json!({})))).await;
+    assert_eq!(third.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let ended = ask(&router, request(Method::DELETE, Some(&first.session), "")).await;
+    assert_eq!(ended.status(), StatusCode::ACCEPTED);
+    let _third = Client::begin(&router, &json!({})).await;
+}
