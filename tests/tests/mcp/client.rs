@@ -14,11 +14,11 @@ use tool_runtime::{AllowAll, Code, EventKind, Harness, Hints, Policy, Registry, 
 use crate::servers::{Does, Scripted, client_of, plain, said};
 use crate::support::{SOON, server};
 
-async fn tools(client: &McpClient) -> Vec<RemoteTool> {
+pub(crate) async fn tools(client: &McpClient) -> Vec<RemoteTool> {
     client.tools().await.expect("tools")
 }
 
-async fn harness(client: &McpClient, policy: impl Policy + 'static) -> Harness {
+pub(crate) async fn harness(client: &McpClient, policy: impl Policy + 'static) -> Harness {
     let mut registry = Registry::builder();
     for tool in tools(client).await {
         registry = registry.tool(tool.host_tool().expect("a tool"));
@@ -26,13 +26,13 @@ async fn harness(client: &McpClient, policy: impl Policy + 'static) -> Harness {
     Harness::new(registry.build().expect("a registry"), policy)
 }
 
-async fn run(harness: &Harness, name: &str, arguments: &str) -> Settled {
+pub(crate) async fn run(harness: &Harness, name: &str, arguments: &str) -> Settled {
     let calls = [ToolCall::new("call_1", name, arguments)];
     let settled = tokio::time::timeout(SOON, harness.run_settled(calls, None)).await.expect("in time");
     settled.into_iter().next().expect("a result")
 }
 
-fn is(settled: &Settled, code: Code, text: &str) {
+pub(crate) fn is(settled: &Settled, code: Code, text: &str) {
     assert_eq!(settled.record().code(), code, "{settled:?}");
     assert!(settled.result().text().contains(text), "{settled:?}");
 }

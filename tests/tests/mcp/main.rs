@@ -3,6 +3,7 @@
 mod asking;
 mod client;
 mod forms;
+mod hostile;
 mod http;
 mod listing;
 mod servers;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rmcp::RoleClient;
@@ -18,8 +18,8 @@ use tokio::sync::{Mutex, watch};
 
 use super::side::{Asked, Reports, Side};
 use crate::BoxFuture;
-use crate::schema::Digest;
 use crate::schema::json::Json;
+use crate::schema::{Digest, text};
 
 /// The two directions of a connection.
 pub(super) type Streams = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
@@ -92,12 +92,14 @@ pub(super) struct Session {
     pub(super) tools: Arc<[Listed]>,
     by_name: Arc<HashMap<String, Digest>>,
     listed: Instant,
+    /// How often the server had said before that its list is another.
+    seen: u64,
 }
 
 struct Connection {
     running: RunningService<RoleClient, Side>,
     reports: Reports,
-    stale: Arc<AtomicBool>,
+    changed: Arc<AtomicU64>,
     since: Instant,
     asked: Option<Asked>,
     /// A call was sent.
@@ -111,6 +113,8 @@ pub(super) struct Listed {
     /// All that the server says of it.
     pub(super) definition: Json,
     pub(super) digest: Digest,
+    /// The server lists another tool of this name. Which one a call would mean nobody can tell.
+    pub(super) has_double: bool,
 }
 
 /// Why there is no connection.
@@ -127,7 +131,8 @@ impl fmt::Display for Down {
             Down::Waiting(left) => {
                 write!(f, "it is down, and tried again in {} s at the earliest", left.as_secs().max(1))
             }
-            Down::Failed(why) => f.write_str(why),
+            // Some of it may be the server's own words.
+            Down::Failed(why) => f.write_str(&text::visible(why, 1_000)),
         }
     }
 }
@@ -176,7 +181,7 @@ impl Session {
     }
 
     fn is_fresh(&self, recheck: Duration) -> bool {
-        !self.connection.stale.load(Ordering::Acquire) && self.listed.elapsed() < recheck
+        self.seen == self.connection.changed.load(Ordering::Acquire) && self.listed.elapsed() < recheck
     }
 }
 
@@ -196,19 +201,21 @@ impl Link {
     /// twice for it. `asks`: the one for calls of clients that can be asked.
     pub(super) async fn session(&self, asks: bool) -> Result<Session, Down> {
         let mut state = if asks { self.asking.lock().await } else { self.bare.lock().await };
-        if let Some(session) = state.session.take() {
+        // It stays until it is known to be of no use: whoever waits here may be cancelled, and others are using it.
+        if let Some(session) = state.session.clone() {
             if session.is_alive() {
                 if session.is_fresh(self.limits.recheck) {
-                    state.session = Some(session.clone());
                     return Ok(session);
                 }
-                if let Ok(listed) = self.listed_again(session).await {
+                if let Ok(listed) = self.listed_again(&session).await {
                     state.session = Some(listed.clone());
                     return Ok(listed);
                 }
+                state.session = None;
                 self.failed(&mut state, Instant::now());
                 return Err(Down::Failed("it did not list its tools".to_owned()));
             }
+            state.session = None;
             if session.connection.since.elapsed() < LASTING {
                 self.failed(&mut state, session.connection.since);
             } else {
@@ -283,16 +290,17 @@ impl Link {
         let side = Side {
             asked: asked.clone(),
             reports: Reports::default(),
-            stale: Arc::new(AtomicBool::new(false)),
+            changed: Arc::default(),
             changes: self.changes.clone(),
         };
-        let (reports, stale) = (side.reports.clone(), Arc::clone(&side.stale));
+        let (reports, changed) = (side.reports.clone(), Arc::clone(&side.changed));
         let running = self.shake_hands(side).await?;
+        let seen = changed.load(Ordering::Acquire);
         let tools = list(running.peer()).await?;
         let now = Instant::now();
         let connection =
-            Arc::new(Connection { running, reports, stale, since: now, asked, used: AtomicBool::new(false) });
-        Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now })
+            Arc::new(Connection { running, reports, changed, since: now, asked, used: AtomicBool::new(false) });
+        Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now, seen })
     }
 
     /// Shakes hands by the revision that the server speaks. One that is slow to begin answers the question for it when nobody
@@ -351,17 +359,19 @@ impl Link {
     }
 
     /// The same connection, with its list as it is now.
-    async fn listed_again(&self, session: Session) -> Result<Session, String> {
-        session.connection.stale.store(false, Ordering::Release);
+    async fn listed_again(&self, session: &Session) -> Result<Session, String> {
+        let seen = session.connection.changed.load(Ordering::Acquire);
         let tools = tokio::time::timeout(self.limits.connect, list(session.peer()))
             .await
             .map_err(|_| "it did not list its tools in time".to_owned())??;
-        Ok(Session { by_name: by_name(&tools), tools: tools.into(), listed: Instant::now(), ..session })
+        let connection = Arc::clone(&session.connection);
+        Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: Instant::now(), seen })
     }
 }
 
 fn by_name(tools: &[Listed]) -> Arc<HashMap<String, Digest>> {
-    Arc::new(tools.iter().map(|listed| (listed.tool.name.to_string(), listed.digest)).collect())
+    let clear = tools.iter().filter(|listed| !listed.has_double);
+    Arc::new(clear.map(|listed| (listed.tool.name.to_string(), listed.digest)).collect())
 }
 
 /// All tools of a server, page by page.
@@ -380,14 +390,25 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
         }
         cursor = page.next_cursor;
         if cursor.is_none() {
+            mark_doubles(&mut tools);
             return Ok(tools);
         }
     }
     Err(format!("it lists more than {MOST_PAGES} pages of tools"))
 }
 
+fn mark_doubles(tools: &mut [Listed]) {
+    let mut count = HashMap::<String, u32>::with_capacity(tools.len());
+    for listed in &*tools {
+        *count.entry(listed.tool.name.to_string()).or_default() += 1;
+    }
+    for listed in tools {
+        listed.has_double = count.get(&*listed.tool.name).is_some_and(|count| *count > 1);
+    }
+}
+
 fn listed(tool: Tool) -> Result<Listed, String> {
     let text = serde_json::to_string(&tool).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
     let definition = Json::parse(&text).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
-    Ok(Listed { tool, digest: Digest::of(&definition), definition })
+    Ok(Listed { tool, digest: Digest::of(&definition), definition, has_double: false })
 }

@@ -101,6 +101,9 @@ impl fmt::Debug for RemoteTool {
 
 /// Makes a tool of what a server says of it.
 fn imported(link: &Arc<Link>, listed: &Listed, host_name: &str, hints: Hints) -> Result<HostTool, String> {
+    if listed.has_double {
+        return Err("the server lists more than one tool of this name".to_owned());
+    }
     let schema = |key: &str| {
         listed.definition.get(key).cloned().map(|mut schema| {
             draft07::modern(&mut schema);

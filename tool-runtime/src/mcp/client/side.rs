@@ -1,12 +1,12 @@
 //! What a server may say to its client on its own.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    FormElicitationCapability, Implementation, ProgressNotificationParam, ProgressToken,
+    FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProgressToken,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -20,12 +20,15 @@ use crate::tool::CallContext;
 /// How many reports are kept for a call that isn't known yet, and for how many such calls.
 const EARLY: usize = 16;
 
+/// How much is kept of the message of such a report, in bytes.
+const MESSAGE: usize = 1_024;
+
 /// The client's side of one connection.
 #[derive(Clone)]
 pub(super) struct Side {
     pub(super) reports: Reports,
-    /// The list of tools may be another by now.
-    pub(super) stale: Arc<AtomicBool>,
+    /// How often the server has said that its list of tools is another.
+    pub(super) changed: Arc<AtomicU64>,
     pub(super) changes: watch::Sender<()>,
     /// Whom the server can ask. `None`: it was told that nobody can be asked.
     pub(super) asked: Option<Asked>,
@@ -59,7 +62,7 @@ impl ClientHandler for Side {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.stale.store(true, Ordering::Release);
+        self.changed.fetch_add(1, Ordering::AcqRel);
         self.changes.send_replace(());
     }
 }
@@ -151,13 +154,18 @@ impl Reports {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, param: ProgressNotificationParam) {
+    fn take(&self, mut param: ProgressNotificationParam) {
         let mut table = self.lock();
         if let Some(cx) = table.calls.get(&param.progress_token) {
             let cx = cx.clone();
             drop(table);
             report(&cx, &param);
             return;
+        }
+        // Tokens of ours are numbers, and of a message a call shows no more than its beginning: what waits is small.
+        let ProgressToken(NumberOrString::Number(_)) = &param.progress_token else { return };
+        if let Some(message) = &mut param.message {
+            *message = text::head(message, MESSAGE).to_owned();
         }
         match table.early.iter_mut().find(|(token, _)| *token == param.progress_token) {
             Some((_, reports)) if reports.len() < EARLY => reports.push(param),
