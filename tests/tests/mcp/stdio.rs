@@ -219,3 +219,33 @@ async fn blocks_of_all_kinds_reach_the_client() {
     assert_eq!(answer["result"].get("structuredContent"), None);
     client.end().await;
 }
+
+#[tokio::test]
+async fn a_connection_is_initialized_once() {
+    let mut client = RawClient::legacy(&server()).await;
+    let again = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2026-07-28", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "other", "version": "1"},
+    }});
+    client.send(&again.to_string()).await;
+    assert_eq!(client.next().await["error"]["code"], -32600);
+    client.call(2, "echo", r#"{"text":"on"}"#).await;
+    assert_eq!(text(&client.next().await), "on");
+    client.end().await;
+}
+
+/// Each would be remembered, and each told.
+#[tokio::test]
+async fn whoever_says_often_that_it_is_ready_is_told_once() {
+    let server = server();
+    let mut client = RawClient::legacy(&server).await;
+    for _ in 0..3 {
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    }
+    client.call(1, "echo", r#"{"text":"on"}"#).await;
+    assert_eq!(text(&client.next().await), "on");
+    let none = tool_runtime::Registry::builder().build().expect("a registry");
+    server.replace(tool_runtime::Harness::new(none, tool_runtime::AllowAll)).expect("a server");
+    assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
+    client.end().await;
+}

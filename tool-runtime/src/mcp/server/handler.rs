@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
-    SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, InitializeRequestParams, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,12 +27,30 @@ use crate::gate::Answer;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// What serves one connection.
-#[derive(Clone)]
-pub(crate) struct Handler(pub(super) McpServer);
+pub(super) struct Handler {
+    server: McpServer,
+    /// Hands were shaken.
+    has_begun: AtomicBool,
+    /// The client is told of changes.
+    is_told: AtomicBool,
+}
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.0.0.config.clone()
+        self.server.0.config.clone()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // A second time the client would be another, by another revision, while calls of the first are under way.
+        if self.has_begun.swap(true, Ordering::AcqRel) {
+            return Err(ErrorData::invalid_request("the connection was initialized before", None));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -43,13 +62,13 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let served = self.0.served();
+        let served = self.server.served();
         let cursor = request.and_then(|request| request.cursor);
-        served.listing.page(served.harness.loaded_tools(), cursor.as_deref(), self.0.0.page_size)
+        served.listing.page(served.harness.loaded_tools(), cursor.as_deref(), self.server.0.page_size)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.served().listing.get(name).cloned()
+        self.server.served().listing.get(name).cloned()
     }
 
     async fn call_tool(
@@ -57,16 +76,16 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let served = self.0.served();
+        let served = self.server.served();
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
-        let waiting = &self.0.0.waiting;
+        let waiting = &self.server.0.waiting;
         let returned = match waiting.opened(&request.name, request.request_state.as_deref())? {
             Returned::Form(name) => return self.come_back(&served, &request, &name, context, is_modern).await,
             Returned::Case(case) => Some(case),
             Returned::Nothing => None,
         };
         let arguments = arguments(&mut context, request.arguments);
-        let call = ToolCall::new(self.0.next_call(), &*request.name, arguments);
+        let call = ToolCall::new(self.server.next_call(), &*request.name, arguments);
         let parked = waiting.like(&served.harness, served.asks_client, &call, returned).await;
         // One that has waited is called what it was called then.
         let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
@@ -74,7 +93,7 @@ impl ServerHandler for Handler {
         let given = if returned.is_none() { request.input_responses.clone() } else { None };
         let given = given.unwrap_or_default();
         let asking =
-            Arc::new(Asking::new(Arc::clone(&served), call_id, &context, is_modern, self.0.0.ask_within, given));
+            Arc::new(Asking::new(Arc::clone(&served), call_id, &context, is_modern, self.server.0.ask_within, given));
         if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
             && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
@@ -82,17 +101,19 @@ impl ServerHandler for Handler {
                 // The question was closed. It waits on, for whoever makes the call again.
                 return Ok(results::unanswered(&request.name).into());
             }
-            self.0.reply(&served.harness, parked, answer).await;
+            self.server.reply(&served.harness, parked, answer).await;
         }
         let token = CancellationToken::new();
-        let (server, asks, stops) = (self.0.clone(), Arc::clone(&asking), token.clone());
+        let (server, asks, stops) = (self.server.clone(), Arc::clone(&asking), token.clone());
         let going = async move { server.go(call, parked, asks, stops).await };
         let future = Box::pin(ASKING.scope(Arc::clone(&asking), going));
         self.run(&served, &request.name, Going { future, asking, token }, context, is_modern).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.0.remember(context.peer);
+        if !self.is_told.swap(true, Ordering::AcqRel) {
+            self.server.remember(context.peer);
+        }
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -102,7 +123,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.0.0.changes.subscribe();
+        let mut changes = self.server.0.changes.subscribe();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -117,6 +138,10 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
+    pub(super) fn new(server: McpServer) -> Self {
+        Handler { server, has_begun: AtomicBool::new(false), is_told: AtomicBool::new(false) }
+    }
+
     /// A client comes back with what a body waits for, and the body goes on.
     async fn come_back(
         &self,
@@ -126,7 +151,7 @@ impl Handler {
         context: RequestContext<RoleServer>,
         is_modern: bool,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((going, wanted)) = self.0.0.suspended.take(name) else {
+        let Some((going, wanted)) = self.server.0.suspended.take(name) else {
             let gone = "the call that waited for this was given up, or somebody has come back to it already";
             return Err(ErrorData::invalid_params(gone, None));
         };
@@ -136,7 +161,7 @@ impl Handler {
                 let _over = wanted.reply.send(filled);
                 self.run(served, &request.name, going, context, is_modern).await
             }
-            None => self.0.suspend(&request.name, going, wanted).map(Into::into),
+            None => self.server.suspend(&request.name, going, wanted).map(Into::into),
         }
     }
 
@@ -161,7 +186,7 @@ impl Handler {
                 }
             },
             Some(token) => {
-                let mut listening = self.0.0.relay.listen(going.asking.call_id());
+                let mut listening = self.server.0.relay.listen(going.asking.call_id());
                 let mut teller = Teller::new(context.peer.clone(), token);
                 // Not `interval`, whose first tick is now: timers count in milliseconds, and each call would wait for one.
                 let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
@@ -186,18 +211,18 @@ impl Handler {
             }
         };
         if before.is_some_and(|before| before != loaded.names()) {
-            self.0.tell_changed();
+            self.server.tell_changed();
         }
         let went = match ended {
             Ok(went) => went?,
-            Err(wanted) => return self.0.suspend(name, going, wanted).map(Into::into),
+            Err(wanted) => return self.server.suspend(name, going, wanted).map(Into::into),
         };
         match went {
             Went::Settled(settled) if settled.record().code() == Code::UnknownTool => {
                 Err(ErrorData::invalid_params(settled.result().text(), None))
             }
             Went::Settled(settled) => Ok(results::result(&settled, served.listing.get(name), is_modern).into()),
-            Went::Asks(parked) => Ok(self.0.0.waiting.input_required(&parked, self.0.0.ask_within).into()),
+            Went::Asks(parked) => Ok(self.server.0.waiting.input_required(&parked, self.server.0.ask_within).into()),
             Went::Waits => Ok(results::pending(name).into()),
         }
     }

@@ -112,7 +112,7 @@ impl McpServer {
         }
         let server = self.clone();
         let service = StreamableHttpService::new(
-            move || Ok(Handler(server.clone())),
+            move || Ok(Handler::new(server.clone())),
             Arc::new(Sessions::new(options.sessions)),
             config,
         );

@@ -153,7 +153,7 @@ impl McpServer {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let lines = stdio::Lines::new(reader, writer);
-        let running = Handler(self.clone()).serve_with_ct(lines, stop).await.map_err(io::Error::other)?;
+        let running = Handler::new(self.clone()).serve_with_ct(lines, stop).await.map_err(io::Error::other)?;
         running.waiting().await.map(|_| ()).map_err(io::Error::other)
     }
 
