@@ -146,3 +146,14 @@ async fn there_are_no_more_sessions_than_there_may_be() {
     assert_eq!(ended.status(), StatusCode::ACCEPTED);
     let _third = Client::begin(&router, &json!({})).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_never_ends_is_given_up() {
+    let router = server().router(&HttpOptions::new());
+    let begins = futures_util::stream::iter([Ok::<_, std::io::Error>(r#"{"jsonrpc":"2.0","#)]);
+    let never = Body::from_stream(begins.chain(futures_util::stream::pending()));
+    let answered = router.oneshot(request(Method::POST, None, never));
+    let response =
+        tokio::time::timeout(Duration::from_secs(300), answered).await.expect("in time").expect("a response");
+    assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+}

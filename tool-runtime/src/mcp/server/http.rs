@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::{Method, StatusCode, header};
+use rmcp::model::ErrorCode;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -88,6 +90,9 @@ impl HttpOptions {
     }
 }
 
+/// How long the body of a request may take to come.
+const BODY: Duration = Duration::from_secs(30);
+
 /// What a request is answered by.
 #[derive(Clone)]
 struct Endpoint {
@@ -111,11 +116,8 @@ impl McpServer {
             config.allowed_hosts = vec!["none.invalid".to_owned()];
         }
         let server = self.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(Handler::new(server.clone())),
-            Arc::new(Sessions::new(options.sessions)),
-            config,
-        );
+        let service =
+            StreamableHttpService::new(move || Ok(Handler::new(server.clone())), Arc::new(Sessions::new(options.sessions)), config);
         let endpoint = Endpoint { service, largest: options.largest };
         Router::new().route("/mcp", axum::routing::any(answer)).with_state(endpoint)
     }
@@ -145,10 +147,18 @@ async fn prepared(request: Request, largest: usize) -> Result<Request, Box<Respo
         return Ok(request);
     }
     let (mut parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, largest).await else {
-        let message = format!("a request may have {largest} bytes, and has to come to its end");
-        let refusal = Refusal { id: None, code: rmcp::model::ErrorCode::INVALID_REQUEST, message };
-        return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal));
+    let not_whole =
+        |status, message| Err(refused(status, &Refusal { id: None, code: ErrorCode::INVALID_REQUEST, message }));
+    let bytes = match tokio::time::timeout(BODY, to_bytes(body, largest)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => {
+            let message = format!("a request may have {largest} bytes, and has to come to its end");
+            return not_whole(StatusCode::PAYLOAD_TOO_LARGE, message);
+        }
+        Err(_) => {
+            let message = format!("a request has to come within {} s", BODY.as_secs());
+            return not_whole(StatusCode::REQUEST_TIMEOUT, message);
+        }
     };
     // Headers may repeat arguments, and are compared with those of the message: they stay in it as far as they can be read.
     let envelope = match Envelope::open(&bytes) {
