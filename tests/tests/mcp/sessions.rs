@@ -1,6 +1,7 @@
 //! Sessions over HTTP, without a network: what a client may do to its own, and to those of others.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -8,10 +9,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
-use tool_runtime::mcp::{HttpOptions, McpServer};
-use tool_runtime::{CallFacts, Decision};
+use tool_runtime::mcp::{HttpOptions, McpCaller, McpServer};
+use tool_runtime::{CallFacts, CaseState, Decision, FileLedger, Ledger, LedgerKey, Query};
 use tower::ServiceExt;
 
+use crate::listing::modern;
 use crate::support::{SOON, harness, server, text};
 
 /// A client at a router.
@@ -156,4 +158,76 @@ async fn a_request_that_never_ends_is_given_up() {
     let response =
         tokio::time::timeout(Duration::from_secs(300), answered).await.expect("in time").expect("a response");
     assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+}
+
+/// As whatever checks callers would let it through.
+fn by(caller: &str, mut request: Request<Body>) -> Request<Body> {
+    request.extensions_mut().insert(McpCaller::new(caller));
+    request
+}
+
+#[tokio::test]
+async fn i09_a_session_is_its_callers_alone() {
+    let router = server().router(&HttpOptions::new());
+    let response = ask(&router, by("ann", request(Method::POST, None, hello(&json!({}))))).await;
+    let session = response.headers()["mcp-session-id"].to_str().expect("text").to_owned();
+    let session = Some(session.as_str());
+    let echo = || call(1, "echo", &json!({"text": "a"}));
+    for (method, body) in [(Method::POST, echo()), (Method::GET, String::new()), (Method::DELETE, String::new())] {
+        let foreign = request(method.clone(), session, body.clone());
+        assert_eq!(ask(&router, foreign).await.status(), StatusCode::NOT_FOUND, "nobody: {method}");
+        let foreign = by("bob", request(method.clone(), session, body));
+        assert_eq!(ask(&router, foreign).await.status(), StatusCode::NOT_FOUND, "bob: {method}");
+    }
+    let own = ask(&router, by("ann", request(Method::POST, session, echo()))).await;
+    assert_eq!(text(&Messages::of(own).one().await), "a");
+}
+
+/// A call of 2026-07-28, and its answer.
+async fn modern_call(router: &Router, caller: Option<&str>, name: &str, more: &Value) -> Value {
+    let mut params = json!({"name": name, "arguments": {"name": "a"}, "_meta": modern()});
+    for (key, value) in more.as_object().expect("members") {
+        params[key] = value.clone();
+    }
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut request = request(Method::POST, None, body.to_string());
+    for (header, value) in [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)] {
+        request.headers_mut().insert(header, value.parse().expect("a header"));
+    }
+    let request = caller.into_iter().fold(request, |request, caller| by(caller, request));
+    let response = ask(router, request).await;
+    let body = response.into_body().into_data_stream().map(|part| part.expect("a body").to_vec()).concat().await;
+    let body = String::from_utf8(body).expect("text");
+    let messages = body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line));
+    messages.filter_map(|line| serde_json::from_str::<Value>(line).ok()).next_back().expect("a message")
+}
+
+#[tokio::test]
+async fn i09_what_waits_is_gone_on_with_by_its_caller_alone() {
+    let asks = |_: &CallFacts<'_>| Decision::ask("somebody has to know");
+    let file = std::env::temp_dir().join(format!("mcp-callers-{}.jsonl", std::process::id()));
+    let key = LedgerKey::from_hex("tests", &"4b".repeat(32)).expect("a key");
+    let ledger = Arc::new(FileLedger::open(&file, key).expect("a ledger"));
+    let serve = || McpServer::builder(harness(asks).ledger(Arc::clone(&ledger))).build().expect("a server");
+    let mut router = serve().router(&HttpOptions::new());
+    let asked = modern_call(&router, Some("ann"), "wipe", &json!({})).await;
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let approval = json!({"approval": {"action": "accept", "content": {"go_ahead": true}}});
+    let yes = json!({"requestState": asked["result"]["requestState"], "inputResponses": approval});
+    for _ in 0..2 {
+        for foreign in [None, Some("bob"), Some("")] {
+            let answer = modern_call(&router, foreign, "wipe", &yes).await;
+            assert_eq!(answer["error"]["code"], -32602, "{foreign:?}: {answer}");
+            // Nor is it, called alike, the call that waits: whoever calls is asked himself.
+            let own = modern_call(&router, foreign, "wipe", &json!({})).await;
+            assert_eq!(own["result"]["resultType"], "input_required", "{foreign:?}: {own}");
+        }
+        // After a restart, too.
+        router = serve().router(&HttpOptions::new());
+    }
+    assert_eq!(text(&modern_call(&router, Some("ann"), "wipe", &yes).await), "a is gone");
+    let history = ledger.history(Query::all()).await.expect("a history");
+    let ended = history.cases().iter().filter(|case| matches!(case.state(), CaseState::Ended(_))).count();
+    assert_eq!((history.cases().len(), ended), (4, 1));
+    std::fs::remove_file(file).expect("a file");
 }

@@ -12,4 +12,4 @@ mod server;
 
 pub use client::{McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteTool, RemoteToolError};
 pub use form::{McpForm, McpFormAnswer, McpFormError, ask_client};
-pub use server::{HttpOptions, McpApprover, McpServer, McpServerBuilder, McpServerError};
+pub use server::{HttpOptions, McpApprover, McpCaller, McpServer, McpServerBuilder, McpServerError};

@@ -19,6 +19,7 @@ use rmcp::service::{Peer, RequestContext, ServiceError};
 use tokio::sync::oneshot;
 
 use super::Served;
+use super::caller::McpCaller;
 use super::forms::{AskedBy, Filling};
 use crate::BoxFuture;
 use crate::call::CallId;
@@ -123,6 +124,8 @@ pub(super) struct Later {
 
 /// The asking of one call.
 pub(in crate::mcp) struct Asking {
+    /// The mark of whose call it is.
+    pub(super) caller: Option<String>,
     call_id: CallId,
     pub(super) served: Arc<Served>,
     way: Way,
@@ -170,7 +173,8 @@ impl Asking {
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
         let (later, given, wants, verdicts) = (Mutex::new(None), Mutex::new(given), Mutex::default(), Mutex::default());
-        Asking { call_id, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
+        let caller = McpCaller::of(&context.extensions).map(McpCaller::mark);
+        Asking { caller, call_id, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
     }
 
     /// It was decided that a call of this client's may run.

@@ -53,7 +53,7 @@ impl McpServer {
     /// The call waits now; `before`, if it has waited until now for another answer.
     fn parked(&self, settled: &Settled, asking: &Asking, before: Option<&Parked>) -> Option<Arc<Parked>> {
         let later = asking.take_later().filter(|_| settled.record().code() == Code::ApprovalPending)?;
-        let parked = Parked::new(settled.record().case(), later, before);
+        let parked = Parked::new(settled.record().case(), later, asking.caller.clone(), before);
         Some(self.0.waiting.keep(parked))
     }
 

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::{ASKING, Asking};
+use super::caller::McpCaller;
 use super::going::Went;
 use super::relay::Teller;
 use super::suspended::{Going, Name, filled};
@@ -79,14 +80,15 @@ impl ServerHandler for Handler {
         let served = self.server.served();
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
         let waiting = &self.server.0.waiting;
-        let returned = match waiting.opened(&request.name, request.request_state.as_deref())? {
+        let caller = McpCaller::of(&context.extensions).map(McpCaller::mark);
+        let returned = match waiting.opened(&request.name, caller.as_deref(), request.request_state.as_deref())? {
             Returned::Form(name) => return self.come_back(&served, &request, &name, context, is_modern).await,
             Returned::Case(case) => Some(case),
             Returned::Nothing => None,
         };
         let arguments = arguments(&mut context, request.arguments);
-        let call = ToolCall::new(self.server.next_call(), &*request.name, arguments);
-        let parked = waiting.like(&served.harness, served.asks_client, &call, returned).await;
+        let call = ToolCall::new(self.server.next_call(caller.as_deref()), &*request.name, arguments);
+        let parked = waiting.like(&served.harness, served.asks_client, &call, caller.as_deref(), returned).await;
         // One that has waited is called what it was called then.
         let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
         let call_id = own.unwrap_or_else(|| call.id().clone());

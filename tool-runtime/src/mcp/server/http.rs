@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::McpServer;
+use super::caller::McpCaller;
 use super::handler::Handler;
 use super::sessions::Sessions;
 use crate::mcp::envelope::{Envelope, Received, Refusal};
@@ -93,17 +94,21 @@ impl HttpOptions {
 /// How long the body of a request may take to come.
 const BODY: Duration = Duration::from_secs(30);
 
+/// The header that says of which session a request is.
+const SESSION: &str = "mcp-session-id";
+
 /// What a request is answered by.
 #[derive(Clone)]
 struct Endpoint {
     service: StreamableHttpService<Handler, Sessions>,
+    sessions: Sessions,
     largest: usize,
 }
 
 impl McpServer {
     /// The server as a part of an `axum` application, at `/mcp`.
     ///
-    /// Who may call is not asked here: put what you check callers by around it.
+    /// Who may call is not asked here: put what you check callers by around it, and let it say [who they are](McpCaller).
     pub fn router(&self, options: &HttpOptions) -> Router {
         let mut config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(options.hosts.clone())
@@ -116,9 +121,10 @@ impl McpServer {
             config.allowed_hosts = vec!["none.invalid".to_owned()];
         }
         let server = self.clone();
+        let sessions = Sessions::new(options.sessions);
         let service =
-            StreamableHttpService::new(move || Ok(Handler::new(server.clone())), Arc::new(Sessions::new(options.sessions)), config);
-        let endpoint = Endpoint { service, largest: options.largest };
+            StreamableHttpService::new(move || Ok(Handler::new(server.clone())), Arc::new(sessions.clone()), config);
+        let endpoint = Endpoint { service, sessions, largest: options.largest };
         Router::new().route("/mcp", axum::routing::any(answer)).with_state(endpoint)
     }
 
@@ -134,6 +140,14 @@ impl McpServer {
 }
 
 async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response {
+    let caller = request.extensions().get::<McpCaller>();
+    let session = request.headers().get(SESSION).and_then(|session| session.to_str().ok());
+    if session.is_some_and(|session| endpoint.sessions.is_foreign(session, caller)) {
+        // What one is told of a session that there isn't.
+        let message = "there is no such session".to_owned();
+        let refusal = Refusal { id: None, code: ErrorCode::INVALID_REQUEST, message };
+        return *refused(StatusCode::NOT_FOUND, &refusal);
+    }
     let request = match prepared(request, endpoint.largest).await {
         Ok(request) => request,
         Err(response) => return *response,

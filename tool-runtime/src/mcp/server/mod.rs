@@ -1,6 +1,7 @@
 //! A harness, served to MCP clients.
 
 mod asking;
+mod caller;
 mod forms;
 mod going;
 mod handler;
@@ -24,6 +25,8 @@ use std::time::Duration;
 pub use asking::McpApprover;
 use asking::Noting;
 pub(super) use asking::{ASKING, Asking};
+use caller::CALLS;
+pub use caller::McpCaller;
 pub(super) use forms::AskedBy;
 use handler::Handler;
 pub use http::HttpOptions;
@@ -162,8 +165,12 @@ impl McpServer {
     }
 
     /// Clients number their calls as they like; these numbers are a server's own.
-    fn next_call(&self) -> CallId {
-        CallId::from(format!("{}-{}", self.0.prefix, self.0.next.fetch_add(1, Ordering::Relaxed)))
+    fn next_call(&self, caller: Option<&str>) -> CallId {
+        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
+        CallId::from(match caller {
+            None => format!("{}-{number}", self.0.prefix),
+            Some(caller) => format!("{}-{number}@{caller}", self.0.prefix),
+        })
     }
 
     fn remember(&self, peer: Peer<RoleServer>) {
@@ -282,7 +289,7 @@ impl McpServerBuilder {
             relay,
             peers: Mutex::default(),
             changes: watch::Sender::new(()),
-            prefix: format!("mcp-{:016x}", u64::from_le_bytes(prefix)),
+            prefix: format!("{CALLS}{:016x}", u64::from_le_bytes(prefix)),
             next: AtomicU64::new(1),
         })))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, ready};
 use futures_util::stream::{self, Stream};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
 };
@@ -16,6 +16,7 @@ use rmcp::transport::{Transport, WorkerTransport};
 use rmcp::{ErrorData, RoleServer};
 use tokio::time::Instant;
 
+use super::caller::McpCaller;
 use super::open::{Open, TAKEN};
 
 /// How long a session lasts in which nothing is sent and no request waits for its answer.
@@ -32,6 +33,8 @@ struct Inner {
 }
 
 struct Session {
+    /// Who began it.
+    caller: Option<McpCaller>,
     open: Open,
     /// When something was last sent, by either side.
     last: Instant,
@@ -70,6 +73,11 @@ impl Sessions {
         local.session_config.keep_alive = None;
         Sessions(Arc::new(Inner { local, known: Mutex::default(), most }))
     }
+
+    /// Is it somebody else's session?
+    pub(super) fn is_foreign(&self, id: &str, caller: Option<&McpCaller>) -> bool {
+        self.0.known().get(id).is_some_and(|session| session.caller.as_ref() != caller)
+    }
 }
 
 /// Ends a session that nobody uses any more.
@@ -94,7 +102,7 @@ impl SessionManager for Sessions {
             let mut known = self.0.known();
             let is_full = known.len() >= self.0.most;
             if !is_full {
-                let session = Session { open: Open::default(), last: Instant::now() };
+                let session = Session { caller: None, open: Open::default(), last: Instant::now() };
                 known.insert(Arc::clone(&id), session);
             }
             is_full
@@ -113,6 +121,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionsError> {
+        if let JsonRpcMessage::Request(request) = &message {
+            let caller = McpCaller::of(request.request.extensions()).cloned();
+            self.0.touch(id, |session| session.caller = caller);
+        }
         Ok(self.0.local.initialize_session(id, message).await?)
     }
 

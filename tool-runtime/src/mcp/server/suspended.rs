@@ -51,6 +51,7 @@ impl McpServer {
     /// Ends the turn of a call that waits for a form. If the client doesn't come back, the call is given up after a while.
     pub(super) fn suspend(&self, tool: &str, going: Going, wanted: Wanted) -> Result<InputRequiredResult, ErrorData> {
         let limit = self.0.ask_within;
+        let caller = going.asking.caller.clone();
         let mut name = Name::default();
         let full = || ErrorData::internal_error("too many calls wait for forms, or there are no random numbers", None);
         getrandom::fill(&mut name).map_err(|_| full())?;
@@ -71,7 +72,7 @@ impl McpServer {
                 drop(server.suspended.take(&name));
             }
         });
-        let state = self.0.waiting.seal(tool, &name, limit + Duration::from_secs(1));
+        let state = self.0.waiting.seal(tool, caller.as_deref(), &name, limit + Duration::from_secs(1));
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 }

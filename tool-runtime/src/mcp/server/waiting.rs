@@ -17,6 +17,7 @@ use rmcp::model::{
 use tokio::sync::OnceCell;
 
 use super::asking::{Later, form, read};
+use super::caller::McpCaller;
 use super::suspended::Name;
 use crate::call::{CaseId, ToolCall};
 use crate::gate::{Answer, Confirmed, Question, QuestionSet};
@@ -38,16 +39,18 @@ pub(super) struct Parked {
     pub(super) set: QuestionSet,
     /// It is the client that answers.
     pub(super) of_client: bool,
+    /// The mark of whose it is.
+    caller: Option<String>,
     /// Identifies what would have run at first, as the client called it. What has been given since, it knows nothing of.
     called: Option<Digest>,
 }
 
 impl Parked {
     /// `before`: the same call as it waited for another answer until now.
-    pub(super) fn new(case: CaseId, later: Later, before: Option<&Parked>) -> Self {
+    pub(super) fn new(case: CaseId, later: Later, caller: Option<String>, before: Option<&Parked>) -> Self {
         let asked = later.set.questions.first().map(|question| question.digest);
         let called = before.and_then(|before| before.called).or(asked);
-        Parked { case, set: later.set, of_client: later.of_client, called }
+        Parked { case, set: later.set, of_client: later.of_client, caller, called }
     }
 
     /// Does a client that calls just this mean the call that waits?
@@ -67,7 +70,8 @@ impl Parked {
         let of_client = is_asked && asked.blanks().is_empty() && !of_several;
         let first = history.entries().iter().find(|entry| entry.kind() == StoredKind::Asked);
         let called = first.and_then(Stored::what);
-        Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client, called })
+        let caller = McpCaller::mark_in(&question.call_id).map(str::to_owned);
+        Some(Parked { case: history.id(), set: QuestionSet::new([question]), of_client, caller, called })
     }
 
     pub(super) fn question(&self) -> Option<&Question> {
@@ -146,12 +150,13 @@ impl Waiting {
         self.count.store(calls.len(), Ordering::Release);
     }
 
-    /// The call that waits and would run just this, if there is one. `returned` is the one that the client comes back to.
+    /// The caller's call that waits and would run just this, if there is one. `returned` is the one that the client comes back to.
     pub(super) async fn like(
         &self,
         harness: &Harness,
         asks_client: bool,
         call: &ToolCall,
+        caller: Option<&str>,
         returned: Option<CaseId>,
     ) -> Option<Arc<Parked>> {
         self.read.get_or_init(|| self.read_all(harness, asks_client)).await;
@@ -159,7 +164,7 @@ impl Waiting {
             return None;
         }
         let what = harness.what_would_run(call)?;
-        let same = |parked: &&Arc<Parked>| parked.is_like(what);
+        let same = |parked: &&Arc<Parked>| parked.caller.as_deref() == caller && parked.is_like(what);
         let known = {
             let calls = self.lock();
             let mut alike = calls.iter().filter(same);
@@ -191,22 +196,22 @@ impl Waiting {
     pub(super) fn input_required(&self, parked: &Parked, limit: Duration) -> InputRequiredResult {
         let request = InputRequest::Elicitation(ElicitRequest::new(form(&parked.set)));
         let tool = parked.question().map(|question| question.tool.as_str()).unwrap_or_default();
-        let state = self.seal(tool, parked.case.to_string().as_bytes(), limit);
+        let state = self.seal(tool, parked.caller.as_deref(), parked.case.to_string().as_bytes(), limit);
         InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), request)])), Some(state))
     }
 
     /// What a client carries from one request of a call to the next.
-    pub(super) fn seal(&self, tool: &str, what: &[u8], limit: Duration) -> String {
-        self.codec.seal_with(what, &SealOptions::new().associated_data(tool.as_bytes()).ttl(limit))
+    pub(super) fn seal(&self, tool: &str, caller: Option<&str>, what: &[u8], limit: Duration) -> String {
+        self.codec.seal_with(what, &SealOptions::new().associated_data(&holder(tool, caller)).ttl(limit))
     }
 
     /// Which call a client comes back to.
     ///
     /// # Errors
-    /// If the state isn't one of ours for this tool.
-    pub(super) fn opened(&self, tool: &str, state: Option<&str>) -> Result<Returned, ErrorData> {
+    /// If the state isn't one of ours for this tool and caller.
+    pub(super) fn opened(&self, tool: &str, caller: Option<&str>, state: Option<&str>) -> Result<Returned, ErrorData> {
         let Some(state) = state else { return Ok(Returned::Nothing) };
-        match self.codec.open_with(state, tool.as_bytes()) {
+        match self.codec.open_with(state, &holder(tool, caller)) {
             Ok(what) => Ok(match Name::try_from(&*what) {
                 Ok(name) => Returned::Form(name),
                 Err(_) => {
@@ -221,6 +226,16 @@ impl Waiting {
             }
         }
     }
+}
+
+/// For what a state is given out: who calls which tool. No two of them are written alike.
+fn holder(tool: &str, caller: Option<&str>) -> Vec<u8> {
+    let mut holder = format!("{}:{tool}", tool.len());
+    if let Some(caller) = caller {
+        holder.push('@');
+        holder.push_str(caller);
+    }
+    holder.into_bytes()
 }
 
 /// What a client that comes back says to the question.
