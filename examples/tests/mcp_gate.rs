@@ -132,8 +132,14 @@ impl Gate {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
+    /// What comes next, but for words of changed tools, which may come at any time.
     fn next(&self) -> Value {
-        self.lines.recv_timeout(SOON).unwrap()
+        loop {
+            let message = self.lines.recv_timeout(SOON).unwrap();
+            if message["method"] != "notifications/tools/list_changed" {
+                return message;
+            }
+        }
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
@@ -509,5 +515,84 @@ fn children_end_with_the_gate_however_it_ends() {
             assert!(begun.elapsed() < SOON, "{signal}: the server goes on");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+}
+
+/// A server of 2025-11-25 that is a script: `$1` is where it counts how often its tools were listed, `list` what it answers
+/// the `$n`th time.
+#[cfg(unix)]
+fn scripted(folder: &Folder, list: &str) -> [String; 4] {
+    let script = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+while read -r line; do
+    id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+    *'"server/discover"'*) answer '"error":{"code":-32601,"message":"what?"}' ;;
+    *'"initialize"'*) answer '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*)
+        echo >> "$1"
+        n=$(wc -l < "$1" | tr -d ' ')
+        LIST
+        ;;
+    *'"tools/call"'*) answer '"result":{"content":[{"type":"text","text":"done"}]}' ;;
+    esac
+done
+"#;
+    let script = folder.write("server.sh", &script.replace("LIST", list));
+    let count = folder.0.join("lists");
+    ["--", "sh", script.to_str().unwrap(), count.to_str().unwrap()].map(str::to_owned)
+}
+
+#[cfg(unix)]
+#[test]
+fn what_changes_while_the_gate_begins_is_not_missed() {
+    let folder = Folder::new("changes");
+    folder.write("rules.toml", RULES);
+    // The second time it has only one of its tools, and says at once that this is over.
+    let list = r#"
+        one='{"name":"test_one","inputSchema":{"type":"object"}}'
+        two='{"name":"test_two","inputSchema":{"type":"object"}}'
+        case "$n" in
+        2)
+            answer "\"result\":{\"tools\":[$one]}"
+            printf '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+            ;;
+        *) answer "\"result\":{\"tools\":[$one,$two]}" ;;
+        esac"#;
+    let behind = scripted(&folder, list);
+    let behind = behind.each_ref().map(String::as_str);
+    Gate::pin(&folder, &behind);
+    let mut gate = Gate::start(&folder, &behind, &json!({}));
+    let begun = Instant::now();
+    while gate.tools() != ["test_one", "test_two"] {
+        assert!(begun.elapsed() < SOON, "the change was missed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(text(&gate.call("test_two", json!({}))), "done");
+    gate.ends();
+}
+
+/// Whoever looks at a terminal is to see what is there.
+#[cfg(unix)]
+#[test]
+fn names_of_tools_are_shown_plainly() {
+    let folder = Folder::new("names");
+    folder.write("rules.toml", RULES);
+    let list = r#"
+        case "$n" in
+        1) answer '"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"\u001b[1A\u001b[2K\u202eohce","inputSchema":{"type":"object"}}]}' ;;
+        2) answer '"result":{"tools":[{"name":"\u001b[2Kother","inputSchema":{"type":"object"}}]}' ;;
+        *) answer '"error":{"code":-32000,"message":"\u001b[2J"}' ;;
+        esac"#;
+    let behind = scripted(&folder, list);
+    let behind = behind.each_ref().map(String::as_str);
+    let shown = Gate::pin(&folder, &behind);
+    let again = Gate::pin(&folder, &behind);
+    let mut gate = Gate::start(&folder, &behind, &json!({}));
+    assert_eq!(gate.tools(), [""; 0]);
+    let failed = gate.logged("its tools");
+    gate.ends();
+    for shown in [shown, again, failed] {
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
     }
 }

@@ -7,6 +7,7 @@ mod servers;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 /// How often a server that is down is tried again.
 const RETRY: Duration = Duration::from_secs(5);
+
+/// How long it takes at least from one look at what servers list to the next.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until the client is gone, or pins what the servers offer.
 ///
@@ -52,8 +56,8 @@ async fn pin(options: &Options, servers: &Servers) -> Result<(), BoxError> {
         for tool in &tools {
             match tool.pinned(server.client.name(), &pins) {
                 PinState::Pinned => continue,
-                PinState::New => println!("{}: `{}` is new", server.client.name(), tool.name()),
-                _ => println!("{}: `{}` has changed", server.client.name(), tool.name()),
+                PinState::New => println!("{}: `{}` is new", server.client.name(), plain(tool.name())),
+                _ => println!("{}: `{}` has changed", server.client.name(), plain(tool.name())),
             }
             for line in pins.difference(server.client.name(), tool.name(), &tool.definition()) {
                 println!("  {line}");
@@ -64,7 +68,7 @@ async fn pin(options: &Options, servers: &Servers) -> Result<(), BoxError> {
         let gone: Vec<String> =
             pins.tools(server.client.name()).filter(|tool| !listed.contains(tool)).map(str::to_owned).collect();
         for tool in gone {
-            println!("{}: `{tool}` is gone", server.client.name());
+            println!("{}: `{}` is gone", server.client.name(), plain(&tool));
             pins.unpin(server.client.name(), &tool);
         }
     }
@@ -75,6 +79,7 @@ async fn pin(options: &Options, servers: &Servers) -> Result<(), BoxError> {
 
 async fn serve(options: &Options, servers: &Servers) -> Result<(), BoxError> {
     let ledger = records::open(options).await?;
+    let changed = servers.changed();
     let gate = Arc::new(Gate {
         rules: options.rules()?,
         checklist: options.checklist.clone(),
@@ -108,7 +113,10 @@ async fn serve(options: &Options, servers: &Servers) -> Result<(), BoxError> {
     let (kept, keeper) = (server.clone(), Arc::clone(&gate));
     let keeping = tokio::spawn(async move {
         loop {
-            keeper.servers.changed(if complete { Duration::MAX } else { RETRY }).await;
+            let wait = if complete { Duration::MAX } else { RETRY };
+            let _changed_or_not = tokio::time::timeout(wait, changed.notified()).await;
+            // However often a server says that it has changed, there is time for calls in between.
+            tokio::time::sleep(PAUSE).await;
             match keeper.harness(false).await {
                 Ok((harness, all)) => {
                     complete = all;
@@ -136,6 +144,11 @@ async fn serve(options: &Options, servers: &Servers) -> Result<(), BoxError> {
     };
     keeping.abort();
     served
+}
+
+/// A name that a server gave, as it may be shown on a terminal: on one line, and with nothing in it that can't be seen.
+fn plain(name: &str) -> impl Display {
+    name.escape_debug()
 }
 
 /// Ends when somebody tells this process to end.
@@ -219,7 +232,8 @@ impl Gate {
                 _ => "has changed",
             };
             if loudly {
-                eprintln!("mcp_gate: {name}: `{}` {why} and is off; look at it with `--pin update`", tool.name());
+                let tool = plain(tool.name());
+                eprintln!("mcp_gate: {name}: `{tool}` {why} and is off; look at it with `--pin update`");
             }
             false
         };

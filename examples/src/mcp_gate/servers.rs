@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tokio::sync::Notify;
 use tool_runtime::Pattern;
 use tool_runtime::mcp::{McpClient, McpClientBuilder};
 
@@ -75,26 +76,18 @@ impl Servers {
         &self.0
     }
 
-    /// Waits until a server says that its tools have changed, or for a while.
-    pub(super) async fn changed(&self, most: Duration) {
-        let (told, mut changes) = tokio::sync::mpsc::channel::<()>(1);
-        let waiting: Vec<_> = self
-            .0
-            .iter()
-            .map(|server| {
-                let (mut changed, told) = (server.client.changes(), told.clone());
-                tokio::spawn(async move {
-                    if changed.changed().await.is_ok() {
-                        let _nobody_waits = told.send(()).await;
-                    }
-                })
-            })
-            .collect();
-        tokio::select! {
-            _ = changes.recv() => {}
-            () = tokio::time::sleep(most.min(Duration::from_secs(60 * 60 * 24 * 365))) => {}
+    /// Is notified whenever a server says from now on that its tools have changed, also of what it says while nobody waits.
+    pub(super) fn changed(&self) -> Arc<Notify> {
+        let notify = Arc::new(Notify::new());
+        for server in &*self.0 {
+            let (mut changes, told) = (server.client.changes(), Arc::clone(&notify));
+            tokio::spawn(async move {
+                while changes.changed().await.is_ok() {
+                    told.notify_one();
+                }
+            });
         }
-        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+        notify
     }
 
     pub(super) async fn close(&self) {
