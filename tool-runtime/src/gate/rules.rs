@@ -221,14 +221,15 @@ impl ForTool {
     }
 
     fn add(&mut self, mut rule: Applied) {
-        for located in &mut rule.conditions {
-            located.condition.slot = match self.slots.iter().position(|slot| *slot == located.name) {
+        for Located { names, condition } in &mut rule.conditions {
+            let mut slot_of = |name: &str| match self.slots.iter().position(|slot| **slot == *name) {
                 Some(slot) => slot,
                 None => {
-                    self.slots.push(located.name.clone());
+                    self.slots.push(name.into());
                     self.slots.len() - 1
                 }
             };
+            condition.slots = names.iter().map(|name| slot_of(name)).collect();
         }
         self.rules.push(rule);
     }
@@ -308,8 +309,9 @@ impl Applied {
         for Located { condition, .. } in &self.conditions {
             let outcome = match places {
                 Some(places) => {
-                    let place = places.get(condition.slot).copied().filter(|&place| place != NOWHERE);
-                    condition.judge(arguments, place, self.rank == Rank::Allow)
+                    let slots = condition.slots.iter();
+                    let found = slots.filter_map(|&slot| places.get(slot).copied()).filter(|&place| place != NOWHERE);
+                    condition.judge(arguments, found, self.rank == Rank::Allow)
                 }
                 None => Outcome::Unreadable,
             };

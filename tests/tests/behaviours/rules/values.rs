@@ -226,3 +226,40 @@ async fn a_tool_that_lacks_an_argument_is_no_matter_of_a_rule_about_it() {
     assert_eq!(said(&rules, "filesystem_wipe", "{}").await, Said::Allowed);
     assert!(said(&rules, "file_read", &path("a")).await.is_denied());
 }
+
+// ---- Names
+
+/// Two forms of a call, in one of which a name is another's alias.
+fn either() -> tool_runtime::HostTool {
+    let parameters = r#"{"type":"object","oneOf":[
+        {"type":"object","required":["file_path"],"additionalProperties":false,
+         "properties":{"file_path":{"type":"string","x-tool-alias":["path"]}}},
+        {"type":"object","required":["kind","path"],"additionalProperties":false,
+         "properties":{"kind":{"const":"short"},"path":{"type":"string"}}}]}"#;
+    let built = tool_runtime::DynamicTool::builder("either", "Does it.").parameters(parameters).composed_root();
+    match built.output("true").run(|text, _| async { Ok(text) }) {
+        Ok(tool) => tool,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn inv05_a_rule_reads_an_argument_in_every_form_that_a_call_can_have() {
+    let registry = registry([either()]);
+    let rules = Rules::builder()
+        .rule(Rule::allow("*"))
+        .rule(Rule::deny("either").because("it stays").when("path", Test::equals("k")).absent(Absent::NoMatch))
+        .build(&registry);
+    let harness = Harness::new(registry, rules.unwrap_or_else(|error| panic!("{error}")));
+    for (arguments, denied) in [
+        (r#"{"file_path":"k"}"#, true),
+        (r#"{"path":"k"}"#, true),
+        (r#"{"kind":"short","path":"k"}"#, true),
+        (r#"{"path":"k","kind":"short"}"#, true),
+        (r#"{"kind":"short","path":"l"}"#, false),
+    ] {
+        let results = harness.run([ToolCall::new("1", "either", arguments)]).await;
+        assert_eq!(results[0].is_error(), denied, "{arguments}: {}", results[0].text());
+        assert_eq!(results[0].text().contains("it stays"), denied, "{arguments}: {}", results[0].text());
+    }
+}

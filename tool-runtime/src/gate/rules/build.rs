@@ -370,9 +370,9 @@ fn unknown(condition: &Read<'_>, unreached: Option<Unreached>, tools: &[&HostToo
 
 /// A condition with the place of its argument in the texts of one tool.
 pub(super) struct Located {
-    /// The argument of the tool that it is about.
-    pub(super) name: Box<str>,
-    /// `slot` isn't known yet.
+    /// The arguments of the tool that it is about.
+    pub(super) names: Vec<Box<str>>,
+    /// `slots` aren't known yet.
     pub(super) condition: Condition,
 }
 
@@ -383,14 +383,13 @@ impl Located {
             Step::Index(index) => Hop::Index(*index),
             Step::Each => Hop::Each,
         });
-        let name = reached.names.first().and_then(|names| names.first()).cloned().unwrap_or_default();
         let condition = Condition {
-            slot: 0,
+            slots: Box::default(),
             hops: hops.collect(),
             check: Arc::clone(condition.check.as_ref()?),
             absent: condition.draft.absent,
             argument: Arc::clone(&condition.argument),
         };
-        Some(Located { name, condition })
+        Some(Located { names: reached.names.first().cloned().unwrap_or_default(), condition })
     }
 }

@@ -317,8 +317,8 @@ impl Check {
 /// A condition of a rule, for one tool.
 #[derive(Debug, Clone)]
 pub(super) struct Condition {
-    /// Which of the tool's arguments it is about.
-    pub(super) slot: usize,
+    /// Which of the tool's arguments it is about: one, unless forms of a call disagree about its name.
+    pub(super) slots: Box<[usize]>,
     /// How to get on from there.
     pub(super) hops: Box<[Hop]>,
     pub(super) check: std::sync::Arc<Check>,
@@ -328,20 +328,26 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Does it hold for an argument that begins at `offset`, or isn't there? Of several elements one is enough,
+    /// Does it hold for an argument that begins at these offsets, or isn't there? Of several values one is enough,
     /// unless it has to be `every` one.
-    pub(super) fn judge(&self, arguments: &str, offset: Option<usize>, every: bool) -> Outcome {
-        let Some(offset) = offset else { return self.of(Found::Absent) };
+    pub(super) fn judge(&self, arguments: &str, offsets: impl Iterator<Item = usize>, every: bool) -> Outcome {
         let (decisive, otherwise) =
             if every { (Outcome::Fails, Outcome::Holds) } else { (Outcome::Holds, Outcome::Fails) };
         let mut all = otherwise;
-        let read = find(&self.hops, &mut Cursor::at(arguments, offset), &mut |found| {
-            let outcome = self.of(found);
-            if all != decisive && outcome != otherwise {
-                all = outcome;
+        let mut is_there = false;
+        for offset in offsets {
+            is_there = true;
+            let read = find(&self.hops, &mut Cursor::at(arguments, offset), &mut |found| {
+                let outcome = self.of(found);
+                if all != decisive && outcome != otherwise {
+                    all = outcome;
+                }
+            });
+            if read.is_err() {
+                return Outcome::Unreadable;
             }
-        });
-        if read.is_ok() { all } else { Outcome::Unreadable }
+        }
+        if is_there { all } else { self.of(Found::Absent) }
     }
 
     fn of(&self, found: Found<'_>) -> Outcome {
