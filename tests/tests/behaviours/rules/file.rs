@@ -138,7 +138,7 @@ fn all_faults_of_a_file_come_with_their_places() {
             "line 22, column 10: rule 3: `absent` can't be \"nomatch\"; did you mean \"no_match\"?",
             "line 25, column 22: rule 4: tool \"bаsh\": no tool can have such a name: U+0430 is no ASCII letter, digit, `_`, `-` or `.`",
             "line 27, column 14: rule 4: argument \"päth\" has a name that has to stand in brackets and quotes: [\"päth\"]",
-            "line 28, column 12: rule 4: `one_of` has to be text, a number or a boolean, and is a list",
+            "line 28, column 18: rule 4: `one_of` has to be text, a number or a boolean, and is a list",
             "line 31, column 9: rule 4: `under`: a relative path needs `base`, the directory that it is in",
             "line 32, column 1: rule 4: `above`: a condition has one test; write another [[rule.when]] for a second",
             "line 35, column 9: rule 4: `under`: a relative path needs `base`, the directory that it is in",

@@ -235,8 +235,8 @@ impl Reader {
                     self.expected(entry, "a list");
                     return None;
                 };
-                let inner = |value| Entry { value, ..*entry };
-                let scalars: Vec<Option<Scalar>> = values.iter().map(|node| self.scalar(&inner(&node.value))).collect();
+                let inner = values.iter().map(|node| Entry { value: &node.value, at: Some(node.at), ..*entry });
+                let scalars: Vec<Option<Scalar>> = inner.map(|entry| self.scalar(&entry)).collect();
                 Asked::OneOf(scalars.into_iter().collect::<Option<_>>()?, "one_of")
             }
             "equals" => Asked::OneOf(vec![self.scalar(entry)?], "equals"),
