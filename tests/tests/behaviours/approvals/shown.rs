@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tool_runtime::{Answer, CallFacts, Card, Code, Decision, GrantScope, Grants, Harness, MemoryLedger, ToolCall};
+use tool_runtime::{
+    Answer, Approver, CallFacts, Card, Code, Decision, GrantScope, Grants, Harness, MemoryLedger, Signed, Signer,
+    TerminalApprover, ToolCall,
+};
 
 use super::{LogInTool, PayTool, Person, harness, one, pays};
 use crate::support::{lock, logged};
@@ -70,4 +73,10 @@ async fn d67_b82_no_secret_is_shown() {
         let card = person.asked().remove(0).card;
         assert_eq!(card, Some(Card::new("me with [redacted]").with_body("[redacted]")));
     }
+}
+
+#[tokio::test]
+async fn whoever_signs_tells_as_well() {
+    let told = Signed::new(TerminalApprover::new(std::io::empty(), std::io::sink()), Signer::new("ann", "terminal"));
+    assert!(told.tell(vec!["Money leaves the account.".to_owned()]).await);
 }

@@ -69,6 +69,10 @@ impl<A: Approver> Approver for Signed<A> {
         self.approver.ask(questions)
     }
 
+    fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {
+        self.approver.tell(notices)
+    }
+
     fn signer(&self) -> Option<Signer> {
         Some(self.signer.clone())
     }
