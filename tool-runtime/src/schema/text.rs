@@ -53,9 +53,9 @@ pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     format!("{head} … ({total} characters) … {}", visible(&text[end..], limit))
 }
 
-/// The letters of other alphabets in words that look like paths, hosts or addresses: there, a letter
-/// that looks like another leads elsewhere. Each once, and no more than a few.
-pub(crate) fn letters_in_paths(text: &str) -> Vec<char> {
+/// What isn't ASCII in words that look like paths, hosts or addresses: there, a letter, a slash or a point that looks
+/// like another leads elsewhere. Each once, and no more than a few.
+pub(crate) fn foreign_in_paths(text: &str) -> Vec<char> {
     const MOST: usize = 8;
     let mut found = Vec::new();
     for word in text.split([' ', '"', '\'', ',', '(', ')', '<', '>']) {
@@ -64,7 +64,8 @@ pub(crate) fn letters_in_paths(text: &str) -> Vec<char> {
         if word.is_ascii() || !word.contains(['/', '\\', '.', ':', '@']) {
             continue;
         }
-        for c in word.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()) {
+        // What can't be seen is escaped wherever it is shown.
+        for c in word.chars().filter(|&c| !c.is_ascii() && !is_deceptive(c)) {
             if found.len() < MOST && !found.contains(&c) {
                 found.push(c);
             }
@@ -211,8 +212,9 @@ mod tests {
 
     #[test]
     fn b63_letters_count_where_they_lead_somewhere() {
-        assert_eq!(letters_in_paths("see http://ex\u{430}mple.com, or mail \u{435}@b.c"), ['\u{430}', '\u{435}']);
-        assert_eq!(letters_in_paths("Čeština je krásná. \"naïve\": café"), ['\0'; 0]);
+        assert_eq!(foreign_in_paths("see http://ex\u{430}mple.com, or mail \u{435}@b.c"), ['\u{430}', '\u{435}']);
+        assert_eq!(foreign_in_paths("https://b.example\u{2215}.c.example \u{202e}/x"), ['\u{2215}']);
+        assert_eq!(foreign_in_paths("Čeština je krásná. \"naïve\": café"), ['\0'; 0]);
     }
 
     #[test]

@@ -157,3 +157,19 @@ async fn b63_letters_that_look_alike_are_pointed_out_in_paths() {
         assert_eq!(screen.text().contains("look closely: not ASCII"), marked, "{}", screen.text());
     }
 }
+
+#[tokio::test]
+async fn b63_b67_no_look_alike_passes_for_a_slash_or_a_point() {
+    let shown = async |value: &str| {
+        let screen = Screen::default();
+        let approver = TerminalApprover::new(Cursor::new("n\n"), screen.clone());
+        let arguments = serde_json::json!({ "url": value }).to_string();
+        approver.ask(QuestionSet::new([Question::new("1", "fetch", arguments)])).await;
+        screen.text()
+    };
+    for look_alike in ['\u{2215}', '\u{2044}', '\u{ff0f}', '\u{29f8}', '\u{2024}', '\u{ff0e}', '\u{ff1a}', '\u{a789}'] {
+        let text = shown(&format!("https://bank.example{look_alike}.evil.example")).await;
+        let pointed_out = format!("not ASCII: {look_alike} ({})", look_alike.escape_unicode());
+        assert!(text.contains(&pointed_out), "{text}");
+    }
+}

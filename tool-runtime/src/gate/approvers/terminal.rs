@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::BoxFuture;
 use crate::gate::{Answer, Approver, Blank, Confirmed, GrantScope, Question, QuestionSet};
 use crate::schema::json::Json;
-use crate::schema::text::{ascii, excerpt, letters_in_paths, visible};
+use crate::schema::text::{ascii, excerpt, foreign_in_paths, visible};
 use crate::schema::{JsonPath, Segment};
 use crate::tool::Card;
 
@@ -15,7 +15,7 @@ use crate::tool::Card;
 ///
 /// What a model or a remote tool wrote is shown so that it can't pretend to be something else: control,
 /// bidirectional and invisible characters as `\u{202e}`, each value on one line, names in ASCII,
-/// letters of other alphabets in paths and addresses pointed out, and of long values the length, the
+/// what isn't ASCII in paths and addresses pointed out, and of long values the length, the
 /// head and the tail.
 ///
 /// Reading blocks a thread of tokio's blocking pool, and nothing can stop that: after a question was
@@ -281,10 +281,10 @@ fn show_argument(out: &mut String, name: &str, value: &str, is_default: bool) {
         let _ = write!(out, " ({length} characters, head and tail)");
     }
     let _ = writeln!(out, ": {}", excerpt(value, LONGEST));
-    let letters = letters_in_paths(value);
-    if !letters.is_empty() {
-        let letters: Vec<String> = letters.iter().map(|c| format!("{c} ({})", c.escape_unicode())).collect();
-        let _ = writeln!(out, "  look closely: not ASCII: {}", letters.join(", "));
+    let foreign = foreign_in_paths(value);
+    if !foreign.is_empty() {
+        let foreign: Vec<String> = foreign.iter().map(|c| format!("{c} ({})", c.escape_unicode())).collect();
+        let _ = writeln!(out, "  look closely: not ASCII: {}", foreign.join(", "));
     }
 }
 
