@@ -231,15 +231,16 @@ fn a_resolver_makes_known_values_one_and_unknown_ones_never() {
         r#""alias""# => Resolution::Resolved(r#" "id-7" "#.to_owned()),
         r#""broken""# => Resolution::Resolved("{".to_owned()),
         r#""down""# => Resolution::ResolverFailed,
+        r#""panics""# => panic!("the resolver breaks"),
         _ => Resolution::Unresolved,
     };
     let tool = || PlanTool::of(&FindTool::host()).argument(at("/what"), ArgumentForm::resolved(resolver));
-    let given = ["alias", "id-7", "alias", "unknown-1", "unknown-2", "broken", "down"];
+    let given = ["alias", "id-7", "alias", "unknown-1", "unknown-2", "broken", "down", "panics"];
     let given = given.map(|what| format!(r#"{{"what":"{what}"}}"#));
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     let full = CanonicalForm::full();
-    assert_eq!(groups_of(tool(), full, &given), [3, 1, 1, 1, 1]);
-    assert_eq!(groups_of(tool(), full.without(CanonicalStep::Declared), &given), [2, 1, 1, 1, 1, 1]);
+    assert_eq!(groups_of(tool(), full, &given), [3, 1, 1, 1, 1, 1]);
+    assert_eq!(groups_of(tool(), full.without(CanonicalStep::Declared), &given), [2, 1, 1, 1, 1, 1, 1]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::canonical::{Numbers, of_text};
 use crate::schema::json::{Cursor, Fault, Token, write_string};
 use crate::schema::{JsonPath, MAX_DEPTH, Segment, normalised};
+use crate::tool::caught;
 
 /// What a resolver makes of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub enum ArgumentForm {
 }
 
 impl ArgumentForm {
-    /// By a function from a value's JSON text.
+    /// By a function from a value's JSON text. A panic is a [`ResolverFailed`](Resolution::ResolverFailed).
     pub fn resolved(resolver: impl Fn(&str) -> Resolution + Send + Sync + 'static) -> Self {
         ArgumentForm::Resolved(Arc::new(resolver))
     }
@@ -61,9 +62,13 @@ impl ArgumentForm {
                 elements.dedup();
                 Some(format!("[{}]", elements.join(",")))
             }
-            ArgumentForm::Resolved(resolver) => match resolver(text) {
-                Resolution::Resolved(text) => of_text(&text, numbers, MAX_DEPTH),
-                Resolution::Unresolved | Resolution::ResolverFailed => None,
+            ArgumentForm::Resolved(resolver) => match caught(|| resolver(text)) {
+                Ok(Resolution::Resolved(text)) => of_text(&text, numbers, MAX_DEPTH),
+                Ok(Resolution::Unresolved | Resolution::ResolverFailed) => None,
+                Err(panic) => {
+                    tracing::error!(target: "tool_runtime", panic, "a resolver panicked; its value is compared as it is");
+                    None
+                }
             },
         }
     }
