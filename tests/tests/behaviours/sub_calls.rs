@@ -299,3 +299,28 @@ fn d56_also_where_there_are_no_timers() {
     assert_eq!(results[0].text(), "left");
     assert_eq!(lines(&ledger), ["verdict c", "verdict c/1", "end c/1 cancelled", "end c ok"]);
 }
+
+/// Makes two calls, and waits for the second first.
+#[tool]
+async fn backwards(#[host] cx: &CallContext) -> Result<String, tool_runtime::SubCallError> {
+    let first = cx.call("alone", r#"{"word":"a"}"#);
+    let second = cx.call("alone", r#"{"word":"b"}"#);
+    let second = second.await?;
+    Ok(second + &first.await?)
+}
+
+#[tokio::test]
+async fn d55_a_call_that_nobody_waits_for_yet_is_in_nobodys_way() {
+    let log = Log::default();
+    let tools = [AloneTool::host(), BackwardsTool::host()];
+    let registry = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
+    let running = harness.run_settled([ToolCall::new("c", "backwards", "")], None);
+    let settled = tokio::time::timeout(std::time::Duration::from_secs(5), running).await.expect("it hangs");
+    assert_eq!(settled[0].result().text(), r#""b""a""#);
+    assert_eq!(log.take(), ["+b", "-b", "+a", "-a"]);
+    // Their numbers are those in which they were made.
+    let ended: Vec<String> = lines(&ledger).into_iter().filter(|line| line.starts_with("end")).collect();
+    assert_eq!(ended, ["end c/2 ok", "end c/1 ok", "end c ok"]);
+}

@@ -24,6 +24,7 @@ impl Surroundings for Parts {
 impl Parts {
     async fn sub_call(self: &Arc<Self>, sub: SubCall) -> Result<String, SubCallError> {
         let SubCall { name, arguments, lineage, token, place } = sub;
+        place.begins();
         if lineage.tools.contains(&name) {
             // A tool that calls itself, however far round, has no end that anybody could see.
             return Err(SubCallError::new(&*name, format!("`{}` is running already and can't call itself.", &*name)));

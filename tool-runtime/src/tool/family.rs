@@ -72,6 +72,8 @@ struct Brood {
 
 #[derive(Debug)]
 enum Child {
+    /// Nobody has waited for it yet, and who knows whether anybody will: it stands in nobody's way.
+    Made,
     /// What it touches isn't known yet, so it stands in the way of all later ones.
     Unknown,
     Waits(Access),
@@ -102,7 +104,7 @@ impl Children {
         let mut brood = self.lock();
         brood.made += 1;
         let number = brood.made;
-        brood.open.push((number, Child::Unknown));
+        brood.open.push((number, Child::Made));
         Place { family: Arc::clone(self), number }
     }
 
@@ -134,6 +136,11 @@ impl Place {
         self.number
     }
 
+    /// From here on the later ones wait for it.
+    pub(crate) fn begins(&self) {
+        self.family.lock().set(self.number, Child::Unknown);
+    }
+
     /// Waits until it may start: until no earlier one that is left, and none that runs, touches the
     /// same, and fewer than `room` are running.
     pub(crate) async fn may_start(&self, access: Access, room: usize) {
@@ -143,6 +150,7 @@ impl Place {
                 let mut brood = self.family.lock();
                 let is_free = brood.open.iter().all(|(number, child)| match child {
                     _ if *number == self.number => true,
+                    Child::Made => true,
                     Child::Unknown => *number > self.number,
                     Child::Waits(theirs) => *number > self.number || !theirs.conflicts(&access),
                     Child::Runs(theirs) => !theirs.conflicts(&access),
