@@ -248,3 +248,91 @@ async fn spans_without_an_end_are_no_bounds() {
     assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
     assert_eq!(log.take(), ["began", "told"]);
 }
+
+/// Runs what is inside for a moment, gives it up, and then does something else.
+struct GivesUp(Then);
+
+#[derive(Clone, Copy)]
+enum Then {
+    Answers,
+    Sleeps,
+}
+
+impl Layer for GivesUp {
+    fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+        Box::pin(async move {
+            let begun = tokio::time::timeout(Duration::from_millis(5), attempt.run()).await;
+            assert!(begun.is_err(), "the body ended by itself");
+            if let Then::Sleeps = self.0 {
+                millis(60_000).await;
+            }
+            attempt.answer("\"in its place\"")
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_a_layer_gave_up_had_begun() {
+    let (registry, log) = logged([WaitsTool::host()]);
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Answers));
+    let settled = harness.run_settled([ToolCall::new("1", "waits", "")], None).await;
+    assert_eq!(ends(&settled), [("1", Code::Ok, true)]);
+    assert_eq!(log.take(), ["began"]);
+    // Cancelled after that, its effects may have happened.
+    let (registry, log) = logged([WaitsTool::host()]);
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps));
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        millis(50).await;
+        cancel.cancel();
+    });
+    let settled = harness.run_settled([ToolCall::new("1", "waits", "")], Some(token)).await;
+    assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
+    assert!(settled[0].result().text().contains("may have happened"), "{}", settled[0].result().text());
+    assert_eq!(log.take(), ["began"]);
+    // As are those of one that used its time up.
+    let (registry, _) = logged([WaitsTool::host().with_timeout(Duration::from_millis(30))]);
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps));
+    let settled = harness.run_settled([ToolCall::new("1", "waits", "")], None).await;
+    assert_eq!(ends(&settled), [("1", Code::Timeout, true)]);
+}
+
+/// Tries twice, whatever comes of it.
+struct Twice;
+
+impl Layer for Twice {
+    fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+        Box::pin(async move {
+            let ran = attempt.run().await;
+            if ran.is_error() { attempt.run().await } else { ran }
+        })
+    }
+}
+
+/// Has the turn stopped, and fails.
+#[tool(host(concurrency_safe))]
+async fn stops_all(#[host] turn: CancellationToken) -> Result<u8, &'static str> {
+    turn.cancel();
+    Err("it failed")
+}
+
+/// Blocks its thread for a while.
+#[tool(host(timeout = "20ms"))]
+fn blocks() -> u8 {
+    std::thread::sleep(Duration::from_millis(300));
+    1
+}
+
+#[tokio::test]
+async fn what_has_begun_once_never_ends_as_if_it_had_not() {
+    let token = CancellationToken::new();
+    let registry = Registry::builder().tools([StopsAllTool::host(), BlocksTool::host()]).state(token.clone()).build();
+    let harness = Harness::new(registry.expect("the tools are sound"), AllowAll).layer(Twice).max_abandoned(1);
+    let settled = harness.run_settled([ToolCall::new("1", "stops_all", "")], Some(token)).await;
+    assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
+    assert!(settled[0].result().text().contains("may have happened"), "{}", settled[0].result().text());
+    let settled = harness.run_settled([ToolCall::new("2", "blocks", "")], None).await;
+    assert_eq!(ends(&settled), [("2", Code::Busy, true)]);
+    assert!(settled[0].result().text().contains("may have happened"), "{}", settled[0].result().text());
+}

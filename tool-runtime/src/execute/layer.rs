@@ -200,11 +200,26 @@ impl<'a> Within<'a> {
         let Some(args) = args else {
             return self.ran(Ended::NotRun("the arguments could not be read again".to_owned()));
         };
+        // A layer may give it up: before its body begins, nothing of it waits.
+        let mut begins = Begins { began: &self.began, holds: true };
         let ended = self.call.once(args, token).await;
-        if ended.began() {
+        begins.holds = ended.began();
+        drop(begins);
+        self.ran(ended)
+    }
+}
+
+/// Says that a body has begun, also if whoever runs it is dropped.
+struct Begins<'a> {
+    began: &'a AtomicBool,
+    holds: bool,
+}
+
+impl Drop for Begins<'_> {
+    fn drop(&mut self) {
+        if self.holds {
             self.began.store(true, Ordering::Relaxed);
         }
-        self.ran(ended)
     }
 }
 
@@ -236,7 +251,11 @@ pub(super) async fn run_layered(
             _ => Ended::Cancelled { still_running: false },
         },
     };
-    (ended, began)
+    match ended {
+        // That time it had not, and a time before it had.
+        Ended::CancelledBeforeStart if began => (Ended::Cancelled { still_running: false }, began),
+        ended => (ended, began),
+    }
 }
 
 /// A body keeps to its limits by itself; a layer that sleeps is held to them here.

@@ -202,7 +202,7 @@ impl Permit {
         }
         let Left { asides, card_data } = call.left.into_inner().unwrap_or_else(PoisonError::into_inner);
         drop(late);
-        let end = narrate(&tool, ended);
+        let end = narrate(&tool, ended, started);
         Outcome(Ending::of(state, End { took: begun.elapsed(), started, asides, card_data, ..end }))
     }
 }
@@ -216,9 +216,12 @@ pub(super) fn effects(hints: Hints) -> &'static str {
     }
 }
 
-/// What the model reads of an outcome, and what the host does.
-fn narrate(tool: &HostTool, ended: Ended) -> End {
+/// What the model reads of an outcome, and what the host does. What did not run may have run before, tried again by a
+/// layer.
+fn narrate(tool: &HostTool, ended: Ended, started: bool) -> End {
     let (name, effects) = (tool.name(), effects(tool.hints()));
+    let did_not_run = if started { "had begun, and did not run again" } else { "did not run" };
+    let and_then = if started { format!(" {effects}") } else { String::new() };
     match ended {
         Ended::Body(BodyResult::Success(success)) => {
             End { value: Some(success.value), ..End::new(Code::Ok, success.content) }
@@ -249,11 +252,11 @@ fn narrate(tool: &HostTool, ended: Ended) -> End {
         Ended::CancelledBeforeStart => End::new(Code::CancelledBeforeStart, cancelled_before_start(name)),
         Ended::Busy => End::new(
             Code::Busy,
-            format!("`{name}` did not run: too many tools that were stopped are still running. Try again later."),
+            format!("`{name}` {did_not_run}: the host has no thread left for it. Try again later.{and_then}"),
         ),
         Ended::NotRun(why) => End::new(
             Code::HostError,
-            format!("`{name}` did not run: the host can't run tools now. This is not the call's fault."),
+            format!("`{name}` {did_not_run}: the host can't run tools now. This is not the call's fault.{and_then}"),
         )
         .with_detail(why),
     }
