@@ -373,3 +373,43 @@ async fn b55_a_blocking_body_that_was_given_up_is_said_to_run_and_bars_what_it_t
     let settled = harness.run_settled([stubborn("f")], None).await;
     assert_eq!(ends(&settled), [("f", Code::Ok, true)]);
 }
+
+/// Notes that it runs, on a thread of its own.
+#[tool]
+fn noted(#[host] log: &Log) -> u8 {
+    log.note("ran");
+    1
+}
+
+#[test]
+fn b56_a_body_that_waits_for_a_thread_does_not_begin_after_its_call_has_ended() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build();
+    let runtime = runtime.expect("a runtime");
+    for budget in [None, Some(Duration::from_millis(20))] {
+        let tool = NotedTool::host();
+        let (registry, log) = logged([match budget {
+            Some(budget) => tool.with_timeout(budget),
+            None => tool,
+        }]);
+        let ledger = Arc::new(MemoryLedger::default());
+        let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger)).max_abandoned(1);
+        let (free, wait) = std::sync::mpsc::channel::<()>();
+        let settled = runtime.block_on(async {
+            // The only thread there is.
+            let busy = tokio::task::spawn_blocking(move || wait.recv());
+            let token = budget.is_none().then(|| cancel_after(20));
+            let settled = harness.run_settled([ToolCall::new("1", "noted", "")], token).await;
+            drop(free);
+            assert!(busy.await.is_ok());
+            // Whatever stood behind it has had its turn.
+            assert!(tokio::task::spawn_blocking(|| ()).await.is_ok());
+            settled
+        });
+        assert_eq!(log.take(), [""; 0], "{budget:?}");
+        let code = if budget.is_none() { Code::CancelledBeforeStart } else { Code::Busy };
+        assert_eq!(ends(&settled), [("1", code, false)]);
+        assert!(!lines(&ledger).iter().any(|line| line.starts_with("late")), "{:?}", lines(&ledger));
+        let settled = runtime.block_on(harness.run_settled([ToolCall::new("2", "noted", "")], None));
+        assert_eq!(ends(&settled), [("2", Code::Ok, true)], "it counts as abandoned");
+    }
+}

@@ -85,7 +85,11 @@ pub(crate) struct Thread(Arc<Mutex<Running>>);
 
 #[derive(Debug)]
 enum Running {
+    /// It waits for a thread.
+    NotYet,
     Yes,
+    /// The call has ended before the thread could begin.
+    Never,
     /// The thread has ended.
     Ended,
     /// The call has.
@@ -97,24 +101,35 @@ impl Thread {
     ///
     /// `late` is what is done if the body ends after it was given up.
     pub(crate) fn pair(late: Option<Box<dyn FnOnce() + Send>>) -> (Thread, ThreadEnd) {
-        let running = Arc::new(Mutex::new(Running::Yes));
+        let running = Arc::new(Mutex::new(Running::NotYet));
         (Thread(Arc::clone(&running)), ThreadEnd(running, late))
     }
 
-    /// Gives the body up, unless it has ended.
+    /// Gives the body up, unless it has ended. Has it begun? If not, it never will.
     pub(crate) fn give_up(self, abandoned: &Abandoned, access: Access) -> bool {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*running, Running::Ended) {
-            return false;
+        match *running {
+            Running::NotYet => *running = Running::Never,
+            Running::Yes => *running = Running::GivenUp(abandoned.clone(), abandoned.add(access)),
+            Running::Never | Running::Ended | Running::GivenUp(..) => {}
         }
-        let body = abandoned.add(access);
-        *running = Running::GivenUp(abandoned.clone(), body);
-        true
+        !matches!(*running, Running::Never)
     }
 }
 
 /// Tells that the thread has ended, however it does.
 pub(crate) struct ThreadEnd(Arc<Mutex<Running>>, Option<Box<dyn FnOnce() + Send>>);
+
+impl ThreadEnd {
+    /// There is a thread for the body. May it begin?
+    pub(crate) fn begins(&self) -> bool {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Running::NotYet = *running {
+            *running = Running::Yes;
+        }
+        matches!(*running, Running::Yes)
+    }
+}
 
 impl std::fmt::Debug for ThreadEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -148,6 +163,7 @@ mod tests {
     fn a_body_is_abandoned_until_its_thread_ends() {
         let abandoned = Abandoned::at_most(1);
         let (call, end) = Thread::pair(None);
+        assert!(end.begins());
         assert!(call.give_up(&abandoned, Access::Exclusive));
         assert!(abandoned.is_full());
         drop(end);
@@ -158,8 +174,17 @@ mod tests {
     fn a_body_that_has_ended_cannot_be_abandoned() {
         let abandoned = Abandoned::at_most(1);
         let (call, end) = Thread::pair(Some(Box::new(|| panic!("it was not late"))));
+        assert!(end.begins());
         drop(end);
-        assert!(!call.give_up(&abandoned, Access::Exclusive));
+        assert!(call.give_up(&abandoned, Access::Exclusive));
         assert!(!abandoned.is_full());
+    }
+
+    #[test]
+    fn a_body_that_was_given_up_before_it_began_never_does() {
+        let abandoned = Abandoned::at_most(1);
+        let (call, end) = Thread::pair(Some(Box::new(|| panic!("it was not late"))));
+        assert!(!call.give_up(&abandoned, Access::Exclusive));
+        assert!(!abandoned.is_full() && !end.begins());
     }
 }

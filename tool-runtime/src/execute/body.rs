@@ -24,7 +24,7 @@ pub(crate) enum Ended {
     Cancelled { still_running: bool },
     /// Somebody cancelled it before it had begun.
     CancelledBeforeStart,
-    /// Too many that were given up still run.
+    /// There was no thread for it: too many that were given up still run, or others have them all.
     Busy,
     /// The host can't run it.
     NotRun(String),
@@ -139,7 +139,7 @@ async fn run_blocking(
     let (access, late) = blocking.map_or((Access::Exclusive, None), |Blocking { access, late }| (access, Some(late)));
     let (thread, end) = Thread::pair(late);
     let task = runtime.spawn_blocking(move || {
-        let reply = caught(|| call(body));
+        let reply = if end.begins() { caught(|| call(body)) } else { Err("its call has ended".to_owned()) };
         drop(end);
         reply
     });
@@ -152,17 +152,19 @@ async fn run_blocking(
         }
     });
     // If the call itself is dropped, its thread is given up like any other.
-    let left = GivenUp { thread: Some(thread), abandoned: limits.abandoned, access: Some(access), cx };
+    let mut left = GivenUp { thread: Some(thread), abandoned: limits.abandoned, access: Some(access), cx };
     let (stop, reply) = within(CatchPanic::new(joined), &limits, cx).await;
     match reply {
         Some(reply) => {
             left.forget();
             ended(stop, Some(reply), true)
         }
-        None => {
-            drop(left);
-            ended(stop, None, true)
-        }
+        None if left.give_up() => ended(stop, None, true),
+        // It was still waiting for its thread, and won't begin any more.
+        None => match stop {
+            Some(Stop::Budget(_)) => Ended::Busy,
+            _ => Ended::CancelledBeforeStart,
+        },
     }
 }
 
@@ -178,14 +180,22 @@ impl GivenUp<'_> {
     fn forget(mut self) {
         self.thread = None;
     }
+
+    /// Had it begun?
+    fn give_up(&mut self) -> bool {
+        match (self.thread.take(), self.access.take()) {
+            (Some(thread), Some(access)) => {
+                self.cx.cancel();
+                thread.give_up(self.abandoned, access)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
-        if let (Some(thread), Some(access)) = (self.thread.take(), self.access.take()) {
-            self.cx.cancel();
-            thread.give_up(self.abandoned, access);
-        }
+        self.give_up();
     }
 }
 
