@@ -151,8 +151,8 @@ impl RulesBuilder {
     /// Checks the rules against the tools that they are for.
     ///
     /// # Errors
-    /// With everything that is wrong, in all rules: a pattern that matches no tool, an argument that none of the
-    /// tools has, a test for another type than the argument has, an argument that may be absent of which nobody
+    /// With everything that is wrong, in all rules: a pattern that matches no tool, hints that none of the tools
+    /// has, an argument that none has, arguments that none has together, a test for another type than the argument has, an argument that may be absent of which nobody
     /// says what that means, a denial without a reason, …
     ///
     /// ```

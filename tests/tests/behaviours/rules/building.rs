@@ -59,6 +59,35 @@ fn every_fault_is_told_at_once() {
     assert_eq!(error.to_string(), "`base` \"w\": it has to be an absolute path");
 }
 
+#[test]
+fn a_rule_that_can_never_apply_is_refused() {
+    let error = refused([
+        Rule::deny("pay").because("no").hint(Hint::Destructive),
+        Rule::deny("file_*").because("no").hint(Hint::Idempotent),
+        // One tool has the one argument, another the other.
+        Rule::deny("pay")
+            .or_tool("file_write")
+            .because("no")
+            .when("payment.amount", Test::above(1))
+            .when("path", Test::matches("x*")),
+        // Each of these applies to some tool.
+        Rule::deny("file_*").because("no").hint(Hint::Destructive),
+        Rule::deny("file_*")
+            .because("no")
+            .when("path", Test::equals("x"))
+            .when("text", Test::equals("x"))
+            .absent(Absent::Match),
+    ]);
+    assert_eq!(
+        error.to_string().lines().collect::<Vec<_>>(),
+        [
+            "rule 1: none of the tools that it names has these hints",
+            "rule 2: none of the tools that it names has these hints",
+            "rule 3: none of the tools that it names has all of its arguments",
+        ]
+    );
+}
+
 // ---- What it costs
 
 #[test]
@@ -86,6 +115,10 @@ fn rules_for_tools_that_come_and_go_may_name_some_that_are_not_there() {
     assert!(Rules::from_toml(rules, &registry).is_err());
     let (_, absent) = Rules::from_toml_for_some(rules, &registry).expect("rules");
     assert_eq!(absent[0].to_string(), "line 3, column 8: rule 1: tool \"later_*\": no tool has such a name");
+    let hinted = "[[rule]]\ndecision = \"allow\"\ntool = \"git\"\nhints = [\"read_only\"]\n";
+    assert!(Rules::from_toml(hinted, &tools()).is_err());
+    let (_, absent) = Rules::from_toml_for_some(hinted, &tools()).expect("rules");
+    assert_eq!(absent[0].to_string(), "line 1, column 1: rule 1: none of the tools that it names has these hints");
     // What is wrong in itself is wrong.
     assert!(Rules::from_toml_for_some(&rules.replace("reason", "reasom"), &registry).is_err());
     assert!(Rules::from_toml_for_some(&rules.replace("later_*", "später"), &registry).is_err());

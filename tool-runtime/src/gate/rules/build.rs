@@ -98,7 +98,7 @@ struct Builder<'a> {
     base: Option<&'a str>,
     registry: &'a Registry,
     faults: &'a mut Vec<Fault>,
-    /// Takes names that no tool has, where tools may come and go. Elsewhere they are faults.
+    /// Takes names that no tool has, and the like, where tools may come and go. Elsewhere they are faults.
     absent: Option<&'a mut Vec<Fault>>,
 }
 
@@ -124,9 +124,11 @@ impl<'a> Builder<'a> {
         if reason.is_none() && rule.rank != Rank::Allow {
             self.fault(None, "needs a `reason`, which the model or a person reads");
         }
+        let mut contradicts = false;
         for (index, hint) in rule.hints.iter().enumerate() {
             let (name, wanted) = (hint.value.0.name(), hint.value.1);
             if rule.hints[..index].iter().any(|earlier| earlier.value == (hint.value.0, !wanted)) {
+                contradicts = true;
                 self.fault(hint.at, format!("no tool both has the hint `{name}` and doesn't have it"));
             }
         }
@@ -138,10 +140,14 @@ impl<'a> Builder<'a> {
             return Vec::new();
         }
         let conditions: Vec<Option<Read<'a>>> = rule.conditions.iter().map(|draft| self.condition(draft)).collect();
+        let names_any = !tools.is_empty();
         let tools: Vec<&HostTool> = tools
             .into_iter()
             .filter(|tool| rule.hints.iter().all(|hint| hint.value.0.of(tool.hints()) == hint.value.1))
             .collect();
+        if tools.is_empty() && names_any && !contradicts {
+            self.never("none of the tools that it names has these hints");
+        }
         // Per condition, per tool: where the argument is.
         let mut reached: Vec<Vec<Option<Reached>>> = Vec::new();
         for condition in conditions.iter().flatten() {
@@ -161,7 +167,21 @@ impl<'a> Builder<'a> {
             let number = self.position + 1;
             applied.push((tool.name(), Applied::new(rule.rank, number, Arc::clone(&reason), conditions)));
         }
+        // That no tool has one of them was noted.
+        let has_each = reached.iter().all(|tools| tools.iter().any(Option::is_some));
+        if applied.is_empty() && !tools.is_empty() && has_each && conditions.iter().all(|read| read.check.is_some()) {
+            self.never("none of the tools that it names has all of its arguments");
+        }
         applied
+    }
+
+    /// Notes that the rule applies to nothing that there is now.
+    fn never(&mut self, what: &str) {
+        let fault = Fault { entry: Some(self.position), at: self.rule.at, what: what.to_owned() };
+        match &mut self.absent {
+            Some(absent) => absent.push(fault),
+            None => self.faults.push(fault),
+        }
     }
 
     /// The tools that the rule names.

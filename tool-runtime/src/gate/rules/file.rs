@@ -89,7 +89,8 @@ impl Rules {
     /// that aren't there, and says nothing then. Gives also what would have been wrong for it: a name may be misspelt.
     ///
     /// # Errors
-    /// As those of [`from_toml`](Self::from_toml), but for names that no tool has.
+    /// As those of [`from_toml`](Self::from_toml), but for names that no tool has, and for hints and arguments that no tool
+    /// has together.
     #[cfg(feature = "rules")]
     pub fn from_toml_for_some(text: &str, registry: &Registry) -> Result<(Self, Vec<document::FileFault>), RulesError> {
         let mut absent = Vec::new();
