@@ -272,3 +272,46 @@ async fn turns_run_on_several_threads_too() {
         assert_eq!(turn.await.expect("no turn panics"), ["1", "2", "1"]);
     }
 }
+
+static IS_SAFE: AtomicBool = AtomicBool::new(true);
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+fn as_long_as_it_is(_: &ShiftyArgs) -> bool {
+    ASKED.fetch_add(1, Ordering::SeqCst);
+    IS_SAFE.load(Ordering::SeqCst)
+}
+
+/// May overlap, as long as that is so.
+#[tool(host(concurrency_safe = as_long_as_it_is, writes(what)))]
+async fn shifty(
+    /// What it writes.
+    what: String,
+    /// Its name. `ends it`: from its end on it may not.
+    name: String,
+    /// How long it takes, in milliseconds.
+    span: u64,
+    #[host] log: &Log,
+) -> String {
+    let name = wait(log, &name, span).await;
+    if name == "ends it" {
+        IS_SAFE.store(false, Ordering::SeqCst);
+    }
+    format!("{name} wrote {what}")
+}
+
+#[tokio::test]
+async fn d49_a_call_is_classified_again_before_it_starts_and_not_at_every_turn() {
+    let shifty = |what: &str, name: &str, span: u64| {
+        ToolCall::new(name, "shifty", format!(r#"{{"what":"{what}","name":"{name}","span":{span}}}"#))
+    };
+    let (registry, log) = logged([ShiftyTool::host()]);
+    let harness = Harness::new(registry, AllowAll);
+    const MANY: usize = 200;
+    harness.run((0..MANY).map(|n| shifty("a", &n.to_string(), 0))).await;
+    let asked = ASKED.load(Ordering::SeqCst);
+    assert!((MANY..=3 * MANY).contains(&asked), "asked {asked} times");
+    log.take();
+    // Asked first while it was safe, the second isn't when its time comes: it waits for the third.
+    harness.run([shifty("a", "ends it", 5), shifty("a", "2", 0), shifty("b", "3", 40)]).await;
+    assert_eq!(log.take(), ["+ends it", "+3", "-ends it", "-3", "+2", "-2"]);
+}

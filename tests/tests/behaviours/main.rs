@@ -53,7 +53,7 @@
 //! | D46 | who may overlap | `concurrency` |
 //! | D47 | barriers | `concurrency` |
 //! | D48 | a rolling pool | `concurrency` |
-//! | D49 | classified again before each start | we differ: no call can change the tools of its turn; what was judged is what runs (`invariants::inv05`) |
+//! | D49 | classified again before each start | `concurrency`; we differ: no call can change the tools of its turn, and what was judged is what runs (`invariants::inv05`) |
 //! | D50 | results come in call order | `concurrency` |
 //! | D51 | judged and reviewed in call order | `concurrency` |
 //! | D52 | a sub-call is a call | `sub_calls` |

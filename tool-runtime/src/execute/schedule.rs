@@ -17,7 +17,7 @@ use crate::tool::Access;
 /// Starts `jobs` as they may, and gives what `settle` makes of each, in their order. Settling is begun in that order, too,
 /// and what of it waits doesn't keep the next from beginning.
 ///
-/// `access` is asked anew whenever a start is considered. Everything runs inside the future that is
+/// `access` is asked when a job is first looked at, for what waits behind it, and anew before it starts. Everything runs inside the future that is
 /// returned: when it is dropped, nothing goes on.
 pub(crate) async fn schedule<J, R, T, Running, Settling>(
     jobs: Vec<J>,
@@ -33,16 +33,22 @@ where
 {
     let mut settled = Vec::with_capacity(jobs.len());
     let mut batch = Batch {
+        touches: jobs.iter().map(|_| None).collect(),
         waiting: jobs.into_iter().map(Some).collect(),
+        first: 0,
         running: Vec::new(),
         ended: Vec::new(),
         room: room.get(),
     };
     batch.ended.resize_with(batch.waiting.len(), || None);
     let mut settling: VecDeque<(Pin<Box<Settling>>, Option<T>)> = VecDeque::new();
+    // Nothing more can start before something has ended.
+    let mut is_full = false;
     poll_fn(|cx| {
         loop {
-            let mut moved = batch.poll_running(cx);
+            let ended = batch.poll_running(cx);
+            let mut moved = ended;
+            is_full &= !ended;
             // The next in order, once they have ended.
             while let Some(next) = batch.ended.get_mut(settled.len() + settling.len()).and_then(Option::take) {
                 settling.push_back((Box::pin(settle(next)), None));
@@ -60,7 +66,10 @@ where
             if settled.len() == batch.ended.len() {
                 return Poll::Ready(());
             }
-            moved |= batch.start(&access, &start);
+            if !is_full {
+                moved |= batch.start(&access, &start);
+                is_full = true;
+            }
             if !moved {
                 return Poll::Pending;
             }
@@ -73,6 +82,10 @@ where
 struct Batch<'j, J, R> {
     /// `None` once it was started.
     waiting: Vec<Option<J>>,
+    /// What those touch that wait, as far as it was asked.
+    touches: Vec<Option<Access>>,
+    /// All before it were started.
+    first: usize,
     running: Vec<Started<'j, R>>,
     /// What has ended and isn't settled.
     ended: Vec<Option<R>>,
@@ -93,18 +106,26 @@ impl<'j, J, R> Batch<'j, J, R> {
         start: impl Fn(J) -> Running,
     ) -> bool {
         let mut started = false;
-        let mut earlier: Vec<Access> = Vec::new();
-        for position in 0..self.waiting.len() {
-            if self.running.len() >= self.room {
+        // Those that stay where they are.
+        let mut earlier: Vec<usize> = Vec::new();
+        self.first += self.waiting[self.first..].iter().take_while(|job| job.is_none()).count();
+        for position in self.first..self.waiting.len() {
+            if self.running.len() >= self.room || self.running.iter().any(|one| one.access == Access::Exclusive) {
                 break;
             }
             let Some(job) = &self.waiting[position] else { continue };
-            let touches = access(job);
-            let waits =
-                self.running.iter().map(|running| &running.access).chain(&earlier).any(|of| of.conflicts(&touches));
+            let was_asked = self.touches[position].is_some();
+            let mut touches = self.touches[position].take().unwrap_or_else(|| access(job));
+            let mut waits = self.is_in_the_way(&earlier, &touches);
+            if !waits && was_asked {
+                // By now it may be something else.
+                touches = access(job);
+                waits = self.is_in_the_way(&earlier, &touches);
+            }
             if waits {
                 let is_barrier = touches == Access::Exclusive;
-                earlier.push(touches);
+                self.touches[position] = Some(touches);
+                earlier.push(position);
                 if is_barrier {
                     break;
                 }
@@ -116,6 +137,13 @@ impl<'j, J, R> Batch<'j, J, R> {
             }
         }
         started
+    }
+
+    /// Does what runs, or one of the earlier ones that wait, touch the same?
+    fn is_in_the_way(&self, earlier: &[usize], touches: &Access) -> bool {
+        let running = self.running.iter().map(|running| &running.access);
+        let waiting = earlier.iter().filter_map(|&position| self.touches[position].as_ref());
+        running.chain(waiting).any(|of| of.conflicts(touches))
     }
 
     /// Polls what runs. Has anything ended?

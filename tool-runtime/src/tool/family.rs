@@ -66,7 +66,7 @@ struct Brood {
     made: u64,
     /// Those that haven't ended, by their numbers.
     open: Vec<(u64, Child)>,
-    /// Cancelled, and replaced, when anything here changes.
+    /// Cancelled, and replaced, when anything here changes that others may wait for.
     changed: CancellationToken,
 }
 
@@ -89,7 +89,18 @@ impl Brood {
         if let Some(slot) = self.open.iter_mut().find(|(other, _)| *other == number) {
             slot.1 = child;
         }
-        self.change();
+    }
+
+    /// Has a call its way free?
+    fn is_free(&self, own: u64, access: &Access, room: usize) -> bool {
+        let is_clear = self.open.iter().all(|(number, child)| match child {
+            _ if *number == own => true,
+            Child::Made => true,
+            Child::Unknown => *number > own,
+            Child::Waits(theirs) => *number > own || !theirs.conflicts(access),
+            Child::Runs(theirs) => !theirs.conflicts(access),
+        });
+        is_clear && self.open.iter().filter(|(_, child)| matches!(child, Child::Runs(_))).count() < room
     }
 }
 
@@ -144,19 +155,15 @@ impl Place {
     /// Waits until it may start: until no earlier one that is left, and none that runs, touches the
     /// same, and fewer than `room` are running.
     pub(crate) async fn may_start(&self, access: Access, room: usize) {
-        self.family.lock().set(self.number, Child::Waits(access.clone()));
+        {
+            let mut brood = self.family.lock();
+            brood.set(self.number, Child::Waits(access.clone()));
+            brood.change();
+        }
         loop {
             let changed = {
                 let mut brood = self.family.lock();
-                let is_free = brood.open.iter().all(|(number, child)| match child {
-                    _ if *number == self.number => true,
-                    Child::Made => true,
-                    Child::Unknown => *number > self.number,
-                    Child::Waits(theirs) => *number > self.number || !theirs.conflicts(&access),
-                    Child::Runs(theirs) => !theirs.conflicts(&access),
-                });
-                let running = brood.open.iter().filter(|(_, child)| matches!(child, Child::Runs(_))).count();
-                if is_free && running < room {
+                if brood.is_free(self.number, &access, room) {
                     brood.set(self.number, Child::Runs(access));
                     return;
                 }
