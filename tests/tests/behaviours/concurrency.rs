@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tool_runtime::{AllowAll, Code, Harness, MemoryLedger, Registry, StoredResult, ToolCall, tool};
+use tool_runtime::{AllowAll, Code, DynamicTool, Harness, MemoryLedger, Registry, StoredResult, ToolCall, tool};
 
 use super::support::{Log, ends, lines, lock, logged, millis};
 
@@ -314,4 +314,30 @@ async fn d49_a_call_is_classified_again_before_it_starts_and_not_at_every_turn()
     // Asked first while it was safe, the second isn't when its time comes: it waits for the third.
     harness.run([shifty("a", "ends it", 5), shifty("a", "2", 0), shifty("b", "3", 40)]).await;
     assert_eq!(log.take(), ["+ends it", "+3", "-ends it", "-3", "+2", "-2"]);
+}
+
+#[tokio::test]
+async fn b60_a_dynamic_tool_edits_one_file_under_all_its_spellings() {
+    let log = Log::default();
+    let notes = log.clone();
+    let edit = DynamicTool::builder("edit", "Edits a file.")
+        .parameters(r#"{"type":"object","properties":{"file":{"type":"string"}},"required":["file"]}"#)
+        .output("true")
+        .writes(["file"])
+        .run(move |arguments, _| {
+            let log = notes.clone();
+            async move { Ok(format!("{:?}", wait(&log, &arguments, 5).await)) }
+        });
+    let registry = Registry::builder().tool(edit.expect("the tool is sound")).build().expect("the tool is sound");
+    let harness = Harness::new(registry, AllowAll);
+    let edits = |files: &[&str]| -> Vec<ToolCall> {
+        files.iter().map(|file| ToolCall::new(*file, "edit", format!(r#"{{"file":"{file}"}}"#))).collect()
+    };
+    let files = ["a.txt", "./a.txt", "x/../a.txt", "A.TXT", "//w/a.txt", "/w/./a.txt"];
+    harness.run(edits(&files)).await;
+    let one_by_one: Vec<String> =
+        files.iter().flat_map(|file| ["+", "-"].map(|edge| format!(r#"{edge}{{"file":"{file}"}}"#))).collect();
+    assert_eq!(log.take(), one_by_one);
+    harness.run(edits(&["a.txt", "b.txt"])).await;
+    assert!(log.take()[1].starts_with('+'), "what isn't the same waits");
 }

@@ -1,6 +1,7 @@
 //! What a call touches, and which calls may therefore overlap.
 
 use crate::schema::json::{Json, JsonPath, Segment};
+use crate::schema::normalised;
 
 /// What a call touches, as far as its tool says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Resource {
         let argument = JsonPath::from_segments(vec![Segment::Key(name.to_owned())]).find(canonical)?;
         let resource = |name: String| {
             // Some file systems hold `A.txt` and `a.txt` for one file; to wait is never wrong.
-            let name = if is_path { name.to_lowercase() } else { name };
+            let name = if is_path { normalised(&name).unwrap_or(name.as_str().into()).to_lowercase() } else { name };
             Resource { name, is_path, writes }
         };
         match Json::parse(argument).ok()? {
@@ -56,9 +57,14 @@ impl Resource {
     }
 }
 
-/// Text without its quotes, so that a path and a name that are spelt alike are one.
+/// Text without its quotes, so that a path and a name that are spelt alike are one. Members have no order.
 fn spelt(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    let mut out = String::new();
+    match value.as_str() {
+        Some(text) => out.push_str(text),
+        None => value.write_sorted(&mut out),
+    }
+    out
 }
 
 /// May two normalised paths lead to one file, or one to what holds the other?
@@ -100,6 +106,7 @@ mod tests {
             ("/", "/etc"),
             ("/w/a.txt", "a.txt"),
             ("../a", "b"),
+            ("x/../a.txt", "./a.txt"),
         ] {
             assert!(conflicts(one, other), "{one} {other}");
         }
@@ -118,6 +125,10 @@ mod tests {
         let number = |text| Access::Shared(Resource::of(text, "p", false, true).unwrap());
         assert!(number(r#"{"p":7}"#).conflicts(&number(r#"{"p":7}"#)));
         assert!(!number(r#"{"p":7}"#).conflicts(&number(r#"{"p":8}"#)));
+        // Members have no order.
+        assert!(
+            number(r#"{"p":{"a":1,"b":[{"c":2,"d":3}]}}"#).conflicts(&number(r#"{"p":{"b":[{"d":3,"c":2}],"a":1}}"#))
+        );
     }
 
     #[test]

@@ -142,8 +142,9 @@ impl HostTool {
                 let mut named =
                     named.into_iter().flat_map(|(names, writes)| names.iter().map(move |name| (name, writes)));
                 match tool.concurrency_safe || !tool.reads.is_empty() || !tool.writes.is_empty() {
+                    // Which of them are paths nobody has said, so each may be one.
                     true => {
-                        resources(canonical, named.by_ref().map(|(name, writes)| Some((name.as_str(), false, writes))))
+                        resources(canonical, named.by_ref().map(|(name, writes)| Some((name.as_str(), true, writes))))
                     }
                     false => Access::Exclusive,
                 }
