@@ -2,11 +2,13 @@
 //! them. And what the user agrees to have kept, with an answer from elsewhere.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tool_runtime::{
-    AllowAll, Answer, Answers, BoxFuture, CallFacts, Checklist, Code, Conversation, Decision, FillError, Harness,
-    JsonPath, Ledger, Memory, MemoryLedger, ProcessMemory, Query, QuestionSet, Reply, ReplyError, SlotState, Source,
-    Stored, StoredKind, ToolCall, TurnOutcome, tool,
+    AllowAll, Answer, Answers, BoxFuture, CallFacts, CaseId, Checklist, ClaimError, Claimed, Code, Conversation,
+    Decision, Entry, FillError, Harness, History, JsonPath, Ledger, LedgerError, Memory, MemoryLedger, Parking,
+    ProcessMemory, Query, QuestionSet, Reply, ReplyError, SlotState, Source, Stored, StoredKind, ToolCall, TurnOutcome,
+    tool,
 };
 
 use crate::sql::Store;
@@ -226,4 +228,75 @@ async fn what_cant_be_kept_is_not_taken_for_kept() {
         fine(harness.reply(yes().fill(slot, value)).await);
         assert_eq!(code(&fine(harness.resume(case, None).await)), Code::Ok);
     }
+}
+
+/// Takes one reply, and no second.
+#[derive(Default)]
+struct TakesOne {
+    kept: MemoryLedger,
+    replies: AtomicUsize,
+}
+
+impl Ledger for TakesOne {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.kept.append(entry)
+    }
+
+    fn history(&self, query: Query) -> BoxFuture<'_, Result<History, LedgerError>> {
+        self.kept.history(query)
+    }
+
+    fn park(&self, parking: Parking) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.kept.park(parking)
+    }
+
+    fn reply(&self, reply: Reply) -> BoxFuture<'_, Result<(), ReplyError>> {
+        match self.replies.fetch_add(1, Ordering::SeqCst) {
+            0 => self.kept.reply(reply),
+            _ => Box::pin(async { Err(LedgerError::new("the disk is full").into()) }),
+        }
+    }
+
+    fn claim(&self, case: CaseId) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
+        self.kept.claim(case)
+    }
+}
+
+/// Weighs something.
+#[tool]
+async fn weigh(
+    /// How much it is, in kilos.
+    kilos: u32,
+    #[host] ran: &Ran,
+) -> u32 {
+    ran.ran();
+    kilos
+}
+
+/// What has run has a result, whatever becomes of the others.
+#[tokio::test]
+async fn a_call_that_went_on_has_its_result_although_another_could_not() {
+    let (ran, conversation) = (Ran::default(), Conversation::new());
+    let ledger: Arc<dyn Ledger> = Arc::new(TakesOne::default());
+    conversation.user("Pay DE1, and weigh it.");
+    let registry = registry(&ran, [TransferTool::host(), WeighTool::host()]);
+    let list = Checklist::builder().source(conversation.instruction()).json(
+        "ours",
+        r#"{"line":[{"tool":"transfer","argument":"amount","says":["euros"]},{"tool":"weigh","argument":"kilos","says":["kilos"]}]}"#,
+    );
+    let harness = Harness::new(registry.clone(), AllowAll).checklist(fine(list.build(&registry)));
+    let harness = harness.approver(later).ledger(Arc::clone(&ledger)).conversation("talk");
+    let open = |slot| JsonPath::from_pointer(slot).into_iter();
+    let weigh = ToolCall::new("call_2", "weigh", "{}").with_no_result(open("/kilos"));
+    let settled = harness.run_settled([draft(&["/amount"]), weigh], None).await;
+    assert!(settled.iter().all(|one| code(one) == Code::ApprovalPending), "{}", settled[1].result().text());
+    let from = conversation.user("5 euros. 7 kilos.");
+    let outcomes = fine(harness.answer_in_turns(&conversation, from, &ann(), None).await);
+    let [TurnOutcome::WentOn(settled), TurnOutcome::Hindered(case, error)] = &outcomes[..] else {
+        panic!("{outcomes:?}")
+    };
+    assert_eq!((code(settled), ran.times()), (Code::Ok, 1), "{}", settled.result().text());
+    assert!(matches!(error, ReplyError::Failed(_)), "{error}");
+    // The other still waits.
+    waiting(&*ledger, *case).await;
 }

@@ -21,6 +21,8 @@ pub enum TurnOutcome {
     StillWaits(CaseId, TurnAnswer),
     /// Somebody else has answered meanwhile, or goes on with it.
     TakenUp(CaseId),
+    /// Its answer could not be written, or what the ledger has of it is forged. It may have been answered all the same.
+    Hindered(CaseId, ReplyError),
 }
 
 impl Harness {
@@ -36,7 +38,8 @@ impl Harness {
     /// they were when they were asked for.
     ///
     /// # Errors
-    /// If the ledger can't be read or written, or what it has is forged.
+    /// If the ledger can't be read. What goes wrong with one call is that call's outcome
+    /// ([`Hindered`](TurnOutcome::Hindered)): others may have run.
     pub async fn answer_in_turns(
         &self,
         conversation: &Conversation,
@@ -75,7 +78,8 @@ impl Harness {
         let mut outcomes = Vec::with_capacity(read.len());
         for (case, answer) in cases.into_iter().zip(read) {
             outcomes.push(if answer.is_whole() {
-                self.takes_up(case, &answer, signer, token.clone()).await?
+                let taken_up = self.takes_up(case, &answer, signer, token.clone()).await;
+                taken_up.unwrap_or_else(|error| TurnOutcome::Hindered(case, error))
             } else {
                 TurnOutcome::StillWaits(case, answer)
             });
