@@ -336,3 +336,27 @@ async fn what_has_begun_once_never_ends_as_if_it_had_not() {
     assert_eq!(ends(&settled), [("2", Code::Busy, true)]);
     assert!(settled[0].result().text().contains("may have happened"), "{}", settled[0].result().text());
 }
+
+/// Gives the body up, has the call cancelled, and sleeps.
+struct Cancels(CancellationToken);
+
+impl Layer for Cancels {
+    fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
+        Box::pin(async move {
+            let _ = tokio::time::timeout(Duration::from_millis(5), attempt.run()).await;
+            self.0.cancel();
+            millis(60_000).await;
+            attempt.run().await
+        })
+    }
+}
+
+#[tokio::test]
+async fn d44_the_first_cause_wins_over_a_layer_that_sleeps_too() {
+    // The budget is used up as well before the layer is given up.
+    let (registry, _) = logged([WaitsTool::host().with_timeout(Duration::from_millis(250))]);
+    let token = CancellationToken::new();
+    let harness = Harness::new(registry, AllowAll).layer(Cancels(token.clone())).grace(Duration::from_millis(400));
+    let settled = harness.run_settled([ToolCall::new("1", "waits", "")], Some(token)).await;
+    assert_eq!(ends(&settled), [("1", Code::Cancelled, true)]);
+}

@@ -48,7 +48,7 @@
 //! | D41 | fused, not swapped | `layers` |
 //! | D42 | the replacement ends with the layer | `layers` |
 //! | D43 | the deadline wins | `cancellation` |
-//! | D44 | the first cause wins | `cancellation` |
+//! | D44 | the first cause wins | `cancellation`, `layers` |
 //! | D45 | the clock runs for the body only | `cancellation` |
 //! | D46 | who may overlap | `concurrency` |
 //! | D47 | barriers | `concurrency` |

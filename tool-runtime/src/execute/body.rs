@@ -77,7 +77,7 @@ pub(crate) struct Blocking {
 
 /// What stopped a body: the first cause, and no other.
 #[derive(Debug, Clone, Copy)]
-enum Stop {
+pub(super) enum Stop {
     Budget(Duration),
     Token,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::body::{Ended, pause, timers};
+use super::body::{Ended, Stop, pause, timers};
 use super::one_call::OneCall;
 use super::race;
 use crate::BoxFuture;
@@ -236,52 +236,55 @@ pub(super) async fn run_layered(
     let ran = bounded(call, within.run(layers, token.clone()), token.as_ref()).await;
     let began = within.began.load(Ordering::Relaxed);
     let ended = match ran {
-        Some(ran) if ran.of == number => ran.ended,
+        Ok(ran) if ran.of == number => ran.ended,
         // It was kept from another call: is it still what this tool says?
-        Some(ran) => match ran.ended {
+        Ok(ran) => match ran.ended {
             Ended::Body(BodyResult::Success(success)) => match call.tool.recheck(success) {
                 Ok(success) => Ended::Body(BodyResult::Success(success)),
                 Err((error, host)) => Ended::Body(BodyResult::InvalidOutput { error, host }),
             },
             other => other,
         },
-        None if token.is_some_and(|token| token.is_cancelled()) && !began => Ended::CancelledBeforeStart,
-        None => match call.budget {
-            Some(budget) if call.begun.elapsed() >= budget => Ended::TimedOut { budget, still_running: false },
-            _ => Ended::Cancelled { still_running: false },
-        },
+        Err(Stop::Token) => Ended::CancelledBeforeStart,
+        Err(Stop::Budget(budget)) => Ended::TimedOut { budget, still_running: false },
     };
     match ended {
-        // That time it had not, and a time before it had.
+        // A time before it had, or had been given up.
         Ended::CancelledBeforeStart if began => (Ended::Cancelled { still_running: false }, began),
         ended => (ended, began),
     }
 }
 
 /// A body keeps to its limits by itself; a layer that sleeps is held to them here.
-async fn bounded(call: &OneCall<'_>, running: BoxFuture<'_, Ran>, token: Option<&CancellationToken>) -> Option<Ran> {
+async fn bounded(
+    call: &OneCall<'_>,
+    running: BoxFuture<'_, Ran>,
+    token: Option<&CancellationToken>,
+) -> Result<Ran, Stop> {
     /// Time for a body to come to its own end first.
     const SLACK: Duration = Duration::from_millis(20);
-    let slack = call.grace.saturating_add(SLACK);
-    let deadline = async {
-        match call.budget {
-            Some(budget) => pause(budget.saturating_add(slack).saturating_sub(call.begun.elapsed())).await,
-            None => std::future::pending().await,
-        }
-    };
+    let mut stop = Stop::Token;
     let stopped = async {
-        match token {
-            Some(token) => {
-                token.cancelled().await;
-                if timers().is_ok() {
-                    pause(slack).await;
-                }
+        let cancelled = async {
+            match token {
+                Some(token) => token.cancelled().await,
+                None => std::future::pending().await,
             }
-            None => std::future::pending().await,
+        };
+        let over = async {
+            match call.budget {
+                Some(budget) => pause(budget.saturating_sub(call.begun.elapsed())).await,
+                None => std::future::pending().await,
+            }
+        };
+        // Whichever comes first is what it ends by.
+        let was_cancelled = race(cancelled, over).await.is_some();
+        if let Some(budget) = call.budget.filter(|_| !was_cancelled) {
+            stop = Stop::Budget(budget);
+        }
+        if timers().is_ok() {
+            pause(call.grace.saturating_add(SLACK)).await;
         }
     };
-    race(running, async {
-        race(deadline, stopped).await;
-    })
-    .await
+    race(running, stopped).await.ok_or(stop)
 }
