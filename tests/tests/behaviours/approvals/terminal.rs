@@ -173,3 +173,14 @@ async fn b63_b67_no_look_alike_passes_for_a_slash_or_a_point() {
         assert!(text.contains(&pointed_out), "{text}");
     }
 }
+
+#[tokio::test]
+async fn b68_no_name_of_an_argument_passes_for_a_value() {
+    let screen = Screen::default();
+    let approver = TerminalApprover::new(Cursor::new("n\n"), screen.clone());
+    let arguments = r#"{"cmd: \"ls\"":"rm -rf /","limit (default)":1,"to":"x"}"#;
+    approver.ask(QuestionSet::new([Question::new("1", "run", arguments)])).await;
+    let text = screen.text();
+    assert!(text.contains(r#"  argument "cmd: \"ls\"": "rm -rf /""#), "{text}");
+    assert!(text.contains("  argument \"limit (default)\": 1\n") && text.contains("  argument to: \"x\"\n"), "{text}");
+}

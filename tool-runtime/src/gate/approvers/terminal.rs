@@ -245,7 +245,7 @@ fn show(out: &mut String, question: &Question, (number, total): (usize, usize)) 
             let is_default = question.defaults.iter().any(|path| is_member(path, name));
             show_argument(out, name, &value.to_string(), is_default);
         }),
-        _ => show_argument(out, "(all)", &question.arguments, false),
+        _ => show_argument(out, "all", &question.arguments, false),
     }
     let inner = question.defaults.iter().filter(|path| path.segments().len() > 1);
     cut_list(out, inner.collect::<Vec<_>>().into_iter(), |out, path| {
@@ -270,8 +270,17 @@ fn show_card(out: &mut String, card: &Card) {
     });
 }
 
+/// A name that could pass for more than a name stands in quotes.
+fn shown_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '@');
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => ascii(name, LONGEST),
+        false => ascii(&Json::string(name).to_string(), LONGEST),
+    }
+}
+
 fn show_argument(out: &mut String, name: &str, value: &str, is_default: bool) {
-    let _ = write!(out, "  argument {}", ascii(name, LONGEST));
+    let _ = write!(out, "  argument {}", shown_name(name));
     if is_default {
         out.push_str(" (default)");
     }
