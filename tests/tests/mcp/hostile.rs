@@ -82,3 +82,23 @@ async fn answers_that_are_none_cost_a_call_its_result_and_no_more() {
     }
     assert_eq!(bad.connections.load(Ordering::SeqCst), 1);
 }
+
+/// A few lines of it would keep whoever asks every form about its own forms busy for ever.
+#[tokio::test]
+async fn forms_of_forms_of_forms_are_no_bomb() {
+    const DEPTH: usize = 60;
+    let definition = |n: usize| {
+        let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        (format!("d{n}"), json!({"anyOf": [next, next, {"oneOf": [next, next]}]}))
+    };
+    let mut definitions: serde_json::Map<_, _> = (0..DEPTH).map(definition).collect();
+    definitions.insert(format!("d{DEPTH}"), json!({"type": "integer", "minimum": 1}));
+    let bomb = json!({"name": "bomb", "description": "Goes off.", "inputSchema": {
+        "type": "object", "$defs": definitions, "properties": {"a": {"$ref": "#/$defs/d0"}},
+    }});
+    let bad = Scripted::with_tool(bomb, |_| said("done"));
+    let harness = harness(&bad.client().build().expect("a client"), AllowAll).await;
+    is(&run(&harness, "bad__bomb", r#"{"a":{"b":1}}"#).await, Code::InvalidArguments, "`a`");
+    is(&run(&harness, "bad__bomb", r#"{"a":"1"}"#).await, Code::InvalidArguments, "`a`");
+    is(&run(&harness, "bad__bomb", r#"{"a":0}"#).await, Code::InvalidArguments, "`a`");
+}

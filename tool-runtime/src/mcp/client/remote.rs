@@ -47,23 +47,21 @@ pub(super) fn host_name(server: Option<&str>, tool: &str) -> String {
 /// description are lines of the checklist, which can ask for more, never for less.
 #[derive(Clone)]
 pub struct RemoteTool {
-    name: String,
+    link: Arc<Link>,
+    listed: Listed,
     host_name: String,
-    definition: Json,
-    imported: Result<HostTool, String>,
+    hints: Hints,
 }
 
 impl RemoteTool {
     pub(super) fn new(link: &Arc<Link>, listed: &Listed, prefixed: bool, hints: Hints) -> Self {
-        let name = listed.tool.name.to_string();
-        let host_name = host_name(prefixed.then_some(link.name.as_str()), &name);
-        let imported = imported(link, listed, &host_name, hints);
-        RemoteTool { name, host_name, definition: listed.definition.clone(), imported }
+        let host_name = host_name(prefixed.then_some(link.name.as_str()), &listed.tool.name);
+        RemoteTool { link: Arc::clone(link), listed: listed.clone(), host_name, hints }
     }
 
     /// The server's name for it.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.listed.tool.name
     }
 
     /// The name under which it is registered here.
@@ -73,27 +71,28 @@ impl RemoteTool {
 
     /// All that the server says of it, as JSON: what is [pinned](Pins).
     pub fn definition(&self) -> String {
-        self.definition.to_string()
+        self.listed.definition.to_string()
     }
 
-    /// The tool, for a registry.
+    /// The tool, for a registry. It is made of what the server says only now: what nobody wants costs nothing.
     ///
     /// # Errors
     /// If it can't be brought onto the path of calls, such as for a schema that can't be enforced, with the reason.
     pub fn host_tool(&self) -> Result<HostTool, RemoteToolError> {
-        self.imported.clone().map_err(|what| RemoteToolError { tool: self.name.clone(), what })
+        imported(&self.link, &self.listed, &self.host_name, self.hints)
+            .map_err(|what| RemoteToolError { tool: self.name().to_owned(), what })
     }
 
     /// What pins say of it.
     pub fn pinned(&self, server: &str, pins: &Pins) -> PinState {
-        pins.state(server, &self.name, &self.definition())
+        pins.state(server, self.name(), &self.definition())
     }
 }
 
 impl fmt::Debug for RemoteTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteTool")
-            .field("name", &self.name)
+            .field("name", &self.name())
             .field("host_name", &self.host_name)
             .finish_non_exhaustive()
     }
