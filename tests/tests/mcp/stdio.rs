@@ -249,3 +249,26 @@ async fn whoever_says_often_that_it_is_ready_is_told_once() {
     assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
     client.end().await;
 }
+
+/// Such as a client that asks by which revision it may speak, gives that up, and asks another way.
+#[tokio::test]
+async fn what_is_said_before_the_beginning_ends_no_connection() {
+    let mut client = RawClient::connect(&server());
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}"#,
+        r#"{"jsonrpc":"2.0","id":4711,"result":{}}"#,
+        "no message at all",
+    ] {
+        client.send(line).await;
+    }
+    assert_eq!(client.next().await["error"]["code"], -32700);
+    // A call without what has to go with it doesn't begin anything, either.
+    client.call(1, "echo", r#"{"text":"early"}"#).await;
+    assert_eq!(client.next().await["error"]["code"], -32602);
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#).await;
+    let params = json!({"name": "echo", "arguments": {"text": "on"}, "_meta": crate::listing::modern()});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    client.send(&call.to_string()).await;
+    assert_eq!(text(&client.next().await), "on");
+    client.end().await;
+}

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
@@ -31,6 +33,8 @@ pub(crate) struct Lines<R, W> {
     has_refused: bool,
     outlet: Arc<Outlet<W>>,
     open: Open,
+    /// The client has said by which revision it speaks.
+    has_begun: bool,
 }
 
 /// Where lines go. Whoever writes writes what all others have to say, too.
@@ -128,6 +132,7 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
             has_refused: false,
             outlet: Arc::new(Outlet::new(writer)),
             open: Open::default(),
+            has_begun: false,
         }
     }
 
@@ -194,9 +199,27 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
 
     /// Two requests of one id can't both be answered.
     fn admitted(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        if !self.has_begun {
+            // `rmcp` would end the connection of a client that says first that it has given its question up.
+            let JsonRpcMessage::Request(request) = &message else { return None };
+            self.has_begun = begins(&request.request);
+        }
         let Err(id) = self.open.admit(&message) else { return Some(message) };
         let id = serde_json::to_string(id).ok();
         self.refuse(&Refusal { id, code: ErrorCode::INVALID_REQUEST, message: TAKEN.to_owned() })
+    }
+}
+
+/// Does a request say by which revision the client speaks? Those before don't have to be followed by others.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+        }
     }
 }
 
