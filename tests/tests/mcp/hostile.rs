@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use tool_runtime::mcp::McpServer;
 use tool_runtime::{AllowAll, Code, Harness, Registry, ToolCall};
 
 use crate::client::{harness, is, run, tools};
 use crate::servers::{Does, Scripted, plain, said};
-use crate::support::SOON;
+use crate::support::{RawClient, SOON};
 
 /// Which of them would be called nobody can tell.
 #[tokio::test]
@@ -101,4 +102,52 @@ async fn forms_of_forms_of_forms_are_no_bomb() {
     is(&run(&harness, "bad__bomb", r#"{"a":{"b":1}}"#).await, Code::InvalidArguments, "`a`");
     is(&run(&harness, "bad__bomb", r#"{"a":"1"}"#).await, Code::InvalidArguments, "`a`");
     is(&run(&harness, "bad__bomb", r#"{"a":0}"#).await, Code::InvalidArguments, "`a`");
+}
+
+#[tokio::test]
+async fn a_list_of_endless_words_is_none() {
+    let bad = Scripted::new(|_, _| {
+        let mut tool = plain("more");
+        tool["description"] = json!("x".repeat(6 << 20));
+        Does::Answers(json!({"tools": [tool], "nextCursor": "more"}))
+    });
+    let error = bad.client().build().expect("a client").tools().await.expect_err("an error").to_string();
+    assert!(error.contains("bytes of its tools"), "{error}");
+}
+
+/// The time that a person takes is not the server's: nothing else would end it.
+#[tokio::test]
+async fn a_server_has_only_so_many_forms_filled_in_in_one_call() {
+    let bad = Scripted::with_tool(plain("nag"), |_| {
+        let form = |n: u32| {
+            let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+            let params = json!({"message": "Your name, please.", "requestedSchema": schema});
+            json!({"jsonrpc": "2.0", "id": format!("form-{n}"), "method": "elicitation/create", "params": params})
+        };
+        Does::Asks((0..40).map(form).collect())
+    });
+    let client = bad.client().forward_forms().build().expect("a client");
+    let server = McpServer::builder(harness(&client, AllowAll).await).build().expect("a server");
+    let mut peer = RawClient::connect(&server);
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }});
+    peer.send(&hello.to_string()).await;
+    peer.next().await;
+    peer.call(1, "bad__nag", "{}").await;
+    for _ in 0..16 {
+        assert_eq!(peer.next().await["method"], "elicitation/create");
+    }
+    let closed = || {
+        let heard = bad.heard.lock().expect("heard");
+        heard.iter().filter(|message| message["result"]["action"] == "cancel").count()
+    };
+    let rest = async {
+        while closed() < 24 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, rest).await.expect("the others are closed");
+    assert_eq!(closed(), 24);
 }

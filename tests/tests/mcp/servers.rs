@@ -32,6 +32,8 @@ pub(crate) enum Does {
     Fails(Value),
     /// Notifications before the answer.
     Says(Vec<Value>, Value),
+    /// Requests of its own, and no answer.
+    Asks(Vec<Value>),
     Nothing,
     Dies,
 }
@@ -97,6 +99,7 @@ impl Scripted {
                         out.extend(said);
                         out.push(json!({"jsonrpc": "2.0", "id": id, "result": result}));
                     }
+                    Does::Asks(asked) => out = asked,
                     Does::Nothing => {}
                     Does::Dies => return,
                 }

@@ -58,6 +58,9 @@ pub(super) struct Limits {
 const MOST_TOOLS: usize = 10_000;
 const MOST_PAGES: usize = 1_000;
 
+/// How many bytes all of them may have that it says of its tools, as JSON.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
 /// How long a connection has to last for the next one to be made at once.
 const LASTING: Duration = Duration::from_secs(30);
 
@@ -377,13 +380,19 @@ fn by_name(tools: &[Listed]) -> Arc<HashMap<String, Digest>> {
 /// All tools of a server, page by page.
 async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
     let mut tools: Vec<Listed> = Vec::new();
+    let mut bytes = 0;
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
         let mut request = PaginatedRequestParams::default();
         request.cursor = cursor;
         let page = peer.list_tools(Some(request)).await.map_err(|error| format!("its tools: {error}"))?;
         for tool in page.tools {
-            tools.push(listed(tool)?);
+            let text = serde_json::to_string(&tool).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
+            bytes += text.len();
+            tools.push(listed(tool, &text)?);
+        }
+        if bytes > MOST_BYTES {
+            return Err(format!("it says more than {MOST_BYTES} bytes of its tools"));
         }
         if tools.len() > MOST_TOOLS {
             return Err(format!("it lists more than {MOST_TOOLS} tools"));
@@ -407,8 +416,7 @@ fn mark_doubles(tools: &mut [Listed]) {
     }
 }
 
-fn listed(tool: Tool) -> Result<Listed, String> {
-    let text = serde_json::to_string(&tool).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
-    let definition = Json::parse(&text).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
+fn listed(tool: Tool, text: &str) -> Result<Listed, String> {
+    let definition = Json::parse(text).map_err(|error| format!("the tool `{}`: {error}", tool.name))?;
     Ok(Listed { tool, digest: Digest::of(&definition), definition, has_double: false })
 }

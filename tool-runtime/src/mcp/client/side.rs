@@ -20,6 +20,10 @@ use crate::tool::CallContext;
 /// How many reports are kept for a call that isn't known yet, and for how many such calls.
 const EARLY: usize = 16;
 
+/// How many forms a server may have filled in in one call. The time that a person takes is not its own: one that asks without
+/// an end would have no other.
+const MOST_FORMS: usize = 16;
+
 /// How much is kept of the message of such a report, in bytes.
 const MESSAGE: usize = 1_024;
 
@@ -78,7 +82,8 @@ pub(super) struct OneAsked {
     pub(super) server: String,
     pub(super) tool: String,
     call_id: CallId,
-    /// How many forms are being filled in.
+    /// How many forms were asked for, and how many are being filled in.
+    forms: AtomicUsize,
     filling: AtomicUsize,
 }
 
@@ -97,7 +102,7 @@ impl Asked {
     /// A call begins, and ends when what it gives is dropped.
     pub(super) fn begin(&self, asking: Arc<Asking>, server: &str, tool: &str, call_id: &CallId) -> UnderWay {
         let (server, tool, call_id) = (server.to_owned(), tool.to_owned(), call_id.clone());
-        let one = OneAsked { asking, server, tool, call_id, filling: AtomicUsize::new(0) };
+        let one = OneAsked { asking, server, tool, call_id, forms: AtomicUsize::new(0), filling: AtomicUsize::new(0) };
         let one = Arc::new(one);
         self.lock().push(Arc::clone(&one));
         UnderWay { asked: self.clone(), one }
@@ -127,6 +132,10 @@ impl OneAsked {
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = form else {
             return ElicitResult::new(ElicitationAction::Cancel);
         };
+        if self.forms.fetch_add(1, Ordering::Relaxed) >= MOST_FORMS {
+            tracing::warn!(target: "tool_runtime", server = self.server, "a server asks again and again in one call");
+            return ElicitResult::new(ElicitationAction::Cancel);
+        }
         let (server, tool) = (text::shown(&self.server, 80), text::shown(&self.tool, 80));
         let message = format!("The server `{server}` asks, in a call of `{tool}`:\n{}", text::visible(&message, 4_000));
         let by = AskedBy { server: Some(&self.server), call_id: Some(&self.call_id) };
