@@ -80,7 +80,7 @@ async fn in_front_of_with(far: McpServer, limit: Duration, ledger: &Arc<MemoryLe
     (McpServer::builder(harness).build().expect("a server"), client)
 }
 
-async fn older(server: &McpServer, offers: Value) -> RawClient {
+pub(crate) async fn older(server: &McpServer, offers: Value) -> RawClient {
     let mut client = RawClient::connect(server);
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": offers, "clientInfo": {"name": "raw", "version": "1"},

@@ -9,8 +9,9 @@ use tool_runtime::mcp::McpServer;
 use tool_runtime::{AllowAll, Code, Harness, Registry, ToolCall};
 
 use crate::client::{harness, is, run, tools};
+use crate::forms::older;
 use crate::servers::{Does, Scripted, plain, said};
-use crate::support::{RawClient, SOON};
+use crate::support::SOON;
 
 /// Which of them would be called nobody can tell.
 #[tokio::test]
@@ -128,13 +129,7 @@ async fn a_server_has_only_so_many_forms_filled_in_in_one_call() {
     });
     let client = bad.client().forward_forms().build().expect("a client");
     let server = McpServer::builder(harness(&client, AllowAll).await).build().expect("a server");
-    let mut peer = RawClient::connect(&server);
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
-        "clientInfo": {"name": "raw", "version": "1"},
-    }});
-    peer.send(&hello.to_string()).await;
-    peer.next().await;
+    let mut peer = older(&server, json!({"elicitation": {}})).await;
     peer.call(1, "bad__nag", "{}").await;
     for _ in 0..16 {
         assert_eq!(peer.next().await["method"], "elicitation/create");
