@@ -202,6 +202,7 @@ pub(super) fn nearest_word(value: &str, words: &[String]) -> Option<String> {
 }
 
 pub(super) fn union(graph: &Graph, union: &Union) -> String {
+    const SHOWN: usize = 24;
     let mut kinds: Vec<String> = Vec::new();
     // Each form once: they may lead to one another along very many ways.
     let mut seen = HashSet::new();
@@ -224,9 +225,14 @@ pub(super) fn union(graph: &Graph, union: &Union) -> String {
                 continue;
             }
         };
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
+        if kinds.contains(&kind) {
+            continue;
         }
+        if kinds.len() == SHOWN {
+            kinds.push("another form".to_owned());
+            break;
+        }
+        kinds.push(kind);
     }
     kinds.join(" or ")
 }
