@@ -58,6 +58,20 @@ fn b39_a_turn_that_was_interrupted_is_cut_off_however_a_server_says_so() {
 }
 
 #[test]
+fn a_refusal_is_what_the_model_says() {
+    let whole = r#"{"role":"assistant","content":null,"refusal":"I can't."}"#;
+    assert_eq!(text(whole).unwrap(), "I can't.");
+    assert_eq!(history(whole).unwrap(), whole);
+    let parts = r#"{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}]}"#;
+    assert_eq!(text(parts).unwrap(), "ab");
+    let pieces =
+        [r#"{"role":"assistant","content":null}"#, r#"{"refusal":"I "}"#, r#"{"refusal":"can't."}"#].map(delta);
+    let streamed = streamed("openai_chat", &[&pieces[0], &pieces[1], &pieces[2], ENDS]);
+    assert_eq!(streamed.text, "I can't.");
+    assert_eq!(streamed.history, whole);
+}
+
+#[test]
 fn calls_have_names_and_stand_in_a_list() {
     for (message, said) in [
         (r#"{"tool_calls":{}}"#, "`tool_calls` has to be an array"),

@@ -29,7 +29,7 @@ fn items_of_other_types_are_no_calls() {
         {"type":"web_search_call","id":"ws","status":"completed"},
         {"type":"function_call","call_id":"1","name":"a","arguments":"{}","status":"completed"}]}"#;
     assert_eq!(calls(response).unwrap(), [ToolCall::new("1", "a", "{}")]);
-    assert_eq!(text(response).unwrap(), "ab");
+    assert_eq!(text(response).unwrap(), "anob");
     let item = r#"{"type":"function_call","call_id":"1","name":"a","arguments":"{}"}"#;
     assert_eq!(calls(item).unwrap().len(), 1);
     assert_eq!(history(item).unwrap(), format!("[{item}]"));
@@ -147,4 +147,19 @@ fn calls_of_tools_in_namespaces_are_known_by_both_names() {
     let cut = streamed("openai_responses", &events[..1]);
     assert_eq!((names(&cut.calls), truncated(&cut.calls)), (vec!["crm.find".to_owned()], vec![true]));
     assert_eq!(names(&calls(&cut.history).unwrap()), ["crm.find"]);
+}
+
+#[test]
+fn a_refusal_is_what_the_model_says() {
+    let item = r#"{"type":"message","content":[{"type":"output_text","text":"a "},{"type":"refusal","refusal":"no"}]}"#;
+    assert_eq!(text(&format!(r#"{{"status":"completed","output":[{item}]}}"#)).unwrap(), "a no");
+    let streamed = streamed(
+        "openai_responses",
+        &[
+            r#"{"type":"response.output_text.delta","output_index":0,"delta":"a "}"#,
+            r#"{"type":"response.refusal.delta","output_index":0,"delta":"no"}"#,
+            &format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#),
+        ],
+    );
+    assert_eq!((streamed.text.as_str(), streamed.history), ("a no", format!("[{item}]")));
 }

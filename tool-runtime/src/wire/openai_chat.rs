@@ -92,7 +92,7 @@ pub fn calls(message: &str) -> Result<Vec<ToolCall>, MessageError> {
     read_calls(message).map_err(|fail| fail.of(FORMAT))
 }
 
-/// What the model says besides: the text of its message, or nothing.
+/// What the model says besides: the text of its message, or of its refusal, or nothing.
 ///
 /// ```
 /// use tool_runtime::wire::openai_chat;
@@ -174,16 +174,13 @@ fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {
 }
 
 fn read_text(text: &str) -> Result<String, Fail> {
-    let [content] = turn(text)?.message.members(["content"])?;
-    let Some(content) = content else { return Ok(String::new()) };
-    if let Some(text) = content.text() {
-        return Ok(text);
+    let [content, refusal] = turn(text)?.message.members(["content", "refusal"])?;
+    let mut all = content.and_then(Value::text).unwrap_or_default();
+    for part in content.into_iter().flat_map(Value::elements) {
+        let [text, refusal] = part.members(["text", "refusal"])?;
+        all.extend(text.or(refusal).and_then(Value::text));
     }
-    let mut all = String::new();
-    for part in content.elements() {
-        let [text] = part.members(["text"])?;
-        all.extend(text.and_then(Value::text));
-    }
+    all.extend(refusal.and_then(Value::text));
     Ok(all)
 }
 

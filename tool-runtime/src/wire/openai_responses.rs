@@ -39,7 +39,7 @@ pub fn calls(response: &str) -> Result<Vec<ToolCall>, MessageError> {
     read_calls(response).map_err(|fail| fail.of(FORMAT))
 }
 
-/// What the model says besides: the text of its messages, or nothing.
+/// What the model says besides: the text of its messages, refusals included, or nothing.
 ///
 /// # Errors
 /// As [`calls`].
@@ -191,10 +191,10 @@ fn read_text(text: &str) -> Result<String, Fail> {
             continue;
         }
         for part in content.into_iter().flat_map(Value::elements) {
-            let [kind, text] = part.members(["type", "text"])?;
-            if kind.is_some_and(|kind| kind.is("output_text")) {
-                all.extend(text.and_then(Value::text));
-            }
+            let [kind, text, refusal] = part.members(["type", "text", "refusal"])?;
+            let is = |name| kind.is_some_and(|kind| kind.is(name));
+            let said = if is("output_text") { text } else { refusal.filter(|_| is("refusal")) };
+            all.extend(said.and_then(Value::text));
         }
     }
     Ok(all)

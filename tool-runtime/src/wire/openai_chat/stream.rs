@@ -32,6 +32,8 @@ use crate::wire::common::{
 pub struct Stream {
     calls: Places<Call>,
     text: Gathered,
+    /// The text is that of a refusal.
+    refused: bool,
     extras: Extras,
     ended: bool,
     cut_off: bool,
@@ -78,6 +80,10 @@ impl Stream {
         let mut json = String::from(r#"{"role":"assistant","content":"#);
         match self.text.as_str() {
             "" if !calls.is_empty() => json.push_str("null"),
+            text if self.refused => {
+                json.push_str(r#"null,"refusal":"#);
+                write_string(&mut json, text);
+            }
             text => write_string(&mut json, text),
         }
         self.extras.write(&mut json);
@@ -133,7 +139,7 @@ impl Stream {
     }
 
     fn read_delta(&mut self, delta: Value<'_>) -> Result<(), Fail> {
-        let [content, listed] = delta.members(["content", "tool_calls"])?;
+        let [content, refusal, listed] = delta.members(["content", "refusal", "tool_calls"])?;
         for part in content.into_iter().flat_map(|content| content.elements().chain([content])) {
             let [text] = part.members(["text"])?;
             if let Some(text) = text.unwrap_or(part).escaped() {
@@ -141,7 +147,12 @@ impl Stream {
                 self.text.push_escaped(text);
             }
         }
-        self.extras.read(delta, &["role", "content", "tool_calls"], &mut self.kept)?;
+        if let Some(text) = refusal.and_then(Value::escaped) {
+            self.kept.add(text.len())?;
+            self.text.push_escaped(text);
+            self.refused |= !text.is_empty();
+        }
+        self.extras.read(delta, &["role", "content", "refusal", "tool_calls"], &mut self.kept)?;
         for call in listed.into_iter().flat_map(Value::elements) {
             self.read_call(call)?;
         }

@@ -156,7 +156,7 @@ impl Stream {
                 }
                 Ok(())
             }
-            "response.output_text.delta" => {
+            "response.output_text.delta" | "response.refusal.delta" => {
                 let piece = delta.and_then(Value::escaped).unwrap_or_default();
                 self.kept.add(2 * piece.len())?;
                 self.text.push_escaped(piece);
