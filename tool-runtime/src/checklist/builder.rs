@@ -194,7 +194,7 @@ impl ChecklistBuilder {
         let ChecklistBuilder { sources, answers, memory, registered, texts, clock } = self;
         let registered = Arc::new(registered);
         let (snapshot, seen) = read(&texts, &registered, registry)?;
-        let current = Current::of(snapshot, &texts);
+        let current = Current::of(snapshot, &texts, registry);
         Ok(Checklist(
             Arc::new(Inner {
                 sources,
@@ -202,7 +202,6 @@ impl ChecklistBuilder {
                 memory,
                 registered,
                 texts,
-                registry: Some(registry.clone()),
                 clock,
                 current,
                 seen: Mutex::new(seen),

@@ -77,7 +77,6 @@ pub(super) struct Inner {
     pub(super) memory: Option<Arc<dyn Memory>>,
     pub(super) registered: Arc<Registered>,
     pub(super) texts: Vec<Text>,
-    pub(super) registry: Option<Registry>,
     pub(super) clock: Option<Arc<dyn Fn() -> SystemTime + Send + Sync>>,
     pub(super) current: Current,
     /// What the files were when they were read last.
@@ -88,13 +87,17 @@ pub(super) struct Inner {
 /// The list as it is now. Most have no files, and are asked for it with every turn.
 pub(super) enum Current {
     Fixed(Arc<Snapshot>),
-    OfFiles(RwLock<Arc<Snapshot>>),
+    /// Read anew for the tools of a registry.
+    OfFiles(RwLock<Arc<Snapshot>>, Registry),
 }
 
 impl Current {
-    pub(super) fn of(snapshot: Snapshot, texts: &[Text]) -> Self {
+    pub(super) fn of(snapshot: Snapshot, texts: &[Text], registry: &Registry) -> Self {
         let snapshot = Arc::new(snapshot);
-        if texts.iter().any(Text::is_file) { Current::OfFiles(RwLock::new(snapshot)) } else { Current::Fixed(snapshot) }
+        match texts.iter().any(Text::is_file) {
+            true => Current::OfFiles(RwLock::new(snapshot), registry.clone()),
+            false => Current::Fixed(snapshot),
+        }
     }
 }
 
@@ -113,9 +116,8 @@ impl Checklist {
                 memory: None,
                 registered: Arc::default(),
                 texts: Vec::new(),
-                registry: None,
                 clock: None,
-                current: Current::of(Snapshot::of_labels(), &[]),
+                current: Current::Fixed(Arc::new(Snapshot::of_labels())),
                 seen: Mutex::default(),
                 fault: Mutex::default(),
             }),
@@ -139,7 +141,7 @@ impl Checklist {
     /// # Errors
     /// With everything that is wrong; the list stays what it was.
     pub fn reload(&self) -> Result<(), ChecklistError> {
-        let (Some(registry), Current::OfFiles(current)) = (&self.0.registry, &self.0.current) else { return Ok(()) };
+        let Current::OfFiles(current, registry) = &self.0.current else { return Ok(()) };
         let (snapshot, seen) = read(&self.0.texts, &self.0.registered, registry)?;
         *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         *lock(&self.0.seen) = seen;
@@ -151,7 +153,7 @@ impl Checklist {
     ///
     /// A file that can't be read leaves the list what it was: [`fault`](Self::fault) has it.
     pub fn refresh(&self) {
-        let Current::OfFiles(_) = self.0.current else { return };
+        let Current::OfFiles(..) = self.0.current else { return };
         let seen: Seen = self.0.texts.iter().map(Text::state).collect();
         if seen == *lock(&self.0.seen) {
             return;
@@ -234,7 +236,7 @@ impl Checklist {
     pub(crate) fn snapshot(&self) -> Cow<'_, Arc<Snapshot>> {
         match &self.0.current {
             Current::Fixed(current) => Cow::Borrowed(current),
-            Current::OfFiles(current) => {
+            Current::OfFiles(current, _) => {
                 Cow::Owned(Arc::clone(&current.read().unwrap_or_else(PoisonError::into_inner)))
             }
         }
