@@ -19,7 +19,6 @@ use rmcp::service::{Peer, RequestContext, ServiceError};
 use tokio::sync::oneshot;
 
 use super::Served;
-use super::caller::McpCaller;
 use super::forms::{AskedBy, Filling};
 use crate::BoxFuture;
 use crate::call::CallId;
@@ -160,7 +159,7 @@ fn takes_forms(context: &RequestContext<RoleServer>) -> bool {
 impl Asking {
     pub(super) fn new(
         served: Arc<Served>,
-        call_id: CallId,
+        (call_id, caller): (CallId, Option<String>),
         context: &RequestContext<RoleServer>,
         is_modern: bool,
         limit: Duration,
@@ -173,7 +172,6 @@ impl Asking {
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
         let (later, given, wants, verdicts) = (Mutex::new(None), Mutex::new(given), Mutex::default(), Mutex::default());
-        let caller = McpCaller::of(&context.extensions).map(McpCaller::mark);
         Asking { caller, call_id, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
     }
 

@@ -94,8 +94,14 @@ impl ServerHandler for Handler {
         let call_id = own.unwrap_or_else(|| call.id().clone());
         let given = if returned.is_none() { request.input_responses.clone() } else { None };
         let given = given.unwrap_or_default();
-        let asking =
-            Arc::new(Asking::new(Arc::clone(&served), call_id, &context, is_modern, self.server.0.ask_within, given));
+        let asking = Arc::new(Asking::new(
+            Arc::clone(&served),
+            (call_id, caller),
+            &context,
+            is_modern,
+            self.server.0.ask_within,
+            given,
+        ));
         if let Some(parked) = parked.as_deref().filter(|parked| Some(parked.case) == returned)
             && let Some(answer) = answer(parked, request.input_responses.as_ref())
         {
