@@ -17,8 +17,8 @@ use crate::tool::Access;
 /// Starts `jobs` as they may, and gives what `settle` makes of each, in their order. Settling is begun in that order, too,
 /// and what of it waits doesn't keep the next from beginning.
 ///
-/// `access` is asked when a job is first looked at, for what waits behind it, and anew before it starts. Everything runs inside the future that is
-/// returned: when it is dropped, nothing goes on.
+/// `access` is asked when a job is first looked at, for what waits behind it, and anew before it starts. Everything runs
+/// inside the future that is returned: when it is dropped, nothing goes on.
 pub(crate) async fn schedule<J, R, T, Running, Settling>(
     jobs: Vec<J>,
     room: NonZeroUsize,

@@ -152,8 +152,8 @@ impl RulesBuilder {
     ///
     /// # Errors
     /// With everything that is wrong, in all rules: a pattern that matches no tool, hints that none of the tools
-    /// has, an argument that none has, arguments that none has together, a test for another type than the argument has, an argument that may be absent of which nobody
-    /// says what that means, a denial without a reason, …
+    /// has, an argument that none has, arguments that none has together, a test for another type than the argument
+    /// has, an argument that may be absent of which nobody says what that means, a denial without a reason, …
     ///
     /// ```
     /// use tool_runtime::{Registry, Rule, Rules};

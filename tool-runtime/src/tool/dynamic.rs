@@ -131,8 +131,8 @@ impl DynamicToolBuilder {
         self
     }
 
-    /// Arguments that name what a call reads: it overlaps others, but none that writes the same. What may be two spellings of
-    /// one file path, or a directory and what is in it, is taken for the same.
+    /// Arguments that name what a call reads: it overlaps others, but none that writes the same. What may be two
+    /// spellings of one file path, or a directory and what is in it, is taken for the same.
     #[must_use]
     pub fn reads<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.reads.extend(arguments.into_iter().map(Into::into));

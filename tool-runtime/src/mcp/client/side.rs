@@ -20,12 +20,12 @@ use crate::tool::CallContext;
 /// How many reports are kept for a call that isn't known yet, and for how many such calls.
 const EARLY: usize = 16;
 
-/// How many forms a server may have filled in in one call. The time that a person takes is not its own: one that asks without
-/// an end would have no other.
-const MOST_FORMS: usize = 16;
-
 /// How much is kept of the message of such a report, in bytes.
 const MESSAGE: usize = 1_024;
+
+/// How many forms a server may have filled in in one call. The time that a person takes is not its own: one that asks
+/// without an end would have no other.
+const MOST_FORMS: usize = 16;
 
 /// The client's side of one connection.
 #[derive(Clone)]

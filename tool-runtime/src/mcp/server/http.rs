@@ -75,8 +75,8 @@ impl HttpOptions {
         self
     }
 
-    /// Sets how many clients of before 2026-07-28 may have a session at a time: 4,096, unless it is set. One that nobody uses
-    /// ends after five minutes. Newer clients have none.
+    /// Sets how many clients of before 2026-07-28 may have a session at a time: 4,096, unless it is set. One that
+    /// nobody uses ends after five minutes. Newer clients have none.
     #[must_use]
     pub fn sessions(mut self, most: usize) -> Self {
         self.sessions = most;

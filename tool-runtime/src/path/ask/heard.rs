@@ -146,8 +146,8 @@ impl State {
         agreed.map(|said| (said.by.clone(), said.question.clone())).collect()
     }
 
-    /// What whoever decides has agreed to for the session is granted. What is denied by now is not, nor what somebody else has
-    /// changed since.
+    /// What whoever decides has agreed to for the session is granted. What is denied by now is not, nor what somebody
+    /// else has changed since.
     pub(in crate::path) fn grants(&self, grants: &Grants) {
         let agreed = self.said.iter().find_map(|said| match said.approval {
             Approval::Given(Some(scope)) if said.by == Addressee::Approver && said.good_for == self.revision => {
