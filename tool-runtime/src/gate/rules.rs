@@ -4,32 +4,38 @@ mod argument;
 mod build;
 mod condition;
 mod decimal;
+mod directory;
 mod error;
 mod file;
 mod pattern;
+mod place;
 mod rule;
+mod test;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::policy::Ruling;
 use super::{CallFacts, Decision, Policy};
 use crate::document::Sited;
 use crate::registry::Registry;
-use crate::schema::json::{Cursor, Fault as NotJson, Token};
-use crate::schema::{Digest, MAX_DEPTH};
+use crate::schema::Digest;
+use crate::schema::json::Cursor;
 use crate::tool::{Hints, HostTool};
 pub(crate) use argument::{parse as parse_argument, written as written_argument};
-use build::Located;
 pub(crate) use build::of_tools;
-use condition::{Condition, Outcome};
+use build::{Applicable, Located};
+use condition::{Condition, Operand, Outcome};
+use place::Place;
 use rule::Rank;
 
-pub use condition::{Absent, Scalar, Test};
 pub use error::RulesError;
 pub use pattern::{Pattern, PatternError};
 pub use rule::{Hint, Rule};
+pub use test::{Absent, Scalar, Test};
 
 /// A policy of rules that allow, deny or ask by tool name, hints and the values of arguments.
 ///
@@ -188,8 +194,10 @@ impl Policy for Rules {
 struct ForTool {
     digest: Digest,
     hints: Hints,
-    /// The arguments that are looked at.
-    slots: Vec<Box<str>>,
+    /// Of all rules.
+    conditions: Vec<Condition>,
+    /// Where what they are about stands in the arguments.
+    arguments: Place,
     /// In the order of the rules.
     rules: Vec<Applied>,
 }
@@ -200,38 +208,31 @@ struct Applied {
     /// From 1.
     number: usize,
     reason: Arc<str>,
-    conditions: Vec<Located>,
+    conditions: Range<usize>,
 }
 
-impl Applied {
-    fn new(rank: Rank, number: usize, reason: Arc<str>, conditions: Vec<Located>) -> Self {
-        Applied { rank, number, reason, conditions }
-    }
-}
-
-/// How many arguments are looked at without the allocator.
-const FEW: usize = 16;
-
-/// An argument that isn't there.
-const NOWHERE: usize = usize::MAX;
+/// How many conditions are judged without the allocator.
+const FEW: usize = 64;
 
 impl ForTool {
     fn new(tool: &HostTool) -> Self {
-        ForTool { digest: *tool.digest(), hints: tool.hints(), slots: Vec::new(), rules: Vec::new() }
+        ForTool {
+            digest: *tool.digest(),
+            hints: tool.hints(),
+            conditions: Vec::new(),
+            arguments: Place::default(),
+            rules: Vec::new(),
+        }
     }
 
-    fn add(&mut self, mut rule: Applied) {
-        for Located { names, condition } in &mut rule.conditions {
-            let mut slot_of = |name: &str| match self.slots.iter().position(|slot| **slot == *name) {
-                Some(slot) => slot,
-                None => {
-                    self.slots.push(name.into());
-                    self.slots.len() - 1
-                }
-            };
-            condition.slots = names.iter().map(|name| slot_of(name)).collect();
+    fn add(&mut self, rule: Applicable) {
+        let first = self.conditions.len();
+        for Located { hops, condition } in rule.conditions {
+            self.arguments.add(hops, self.conditions.len());
+            self.conditions.push(condition);
         }
-        self.rules.push(rule);
+        let conditions = first..self.conditions.len();
+        self.rules.push(Applied { rank: rule.rank, number: rule.number, reason: rule.reason, conditions });
     }
 
     /// Is it a call of the tool that the rules were checked against?
@@ -240,29 +241,20 @@ impl ForTool {
     }
 
     fn ruling(&self, arguments: &str) -> Ruling {
-        let mut few = [NOWHERE; FEW];
+        let mut few = [Outcome::Unreadable; FEW];
         let mut many = Vec::new();
-        let places = match few.get_mut(..self.slots.len()) {
+        let outcomes = match few.get_mut(..self.conditions.len()) {
             Some(few) => few,
             None => {
-                many.resize(self.slots.len(), NOWHERE);
+                many.resize(self.conditions.len(), Outcome::Unreadable);
                 &mut many
             }
         };
-        let places = self.locate(arguments, places).is_ok().then_some(&*places);
+        self.judge(arguments, outcomes);
         let mut ruling = Ruling::default();
         for rule in &self.rules {
-            // What can't change the decision any more isn't looked at.
-            let decided = match rule.rank {
-                Rank::Deny => false,
-                Rank::Ask => !ruling.denied.is_empty(),
-                Rank::Allow => ruling.allowed || !ruling.denied.is_empty() || !ruling.asked.is_empty(),
-            };
-            if decided {
-                continue;
-            }
             let reason = || rule.reason.to_string().into();
-            match (rule.rank, rule.judge(arguments, places)) {
+            match (rule.rank, rule.judged(&self.conditions, outcomes)) {
                 (Rank::Deny, Judged::Applies) => ruling.denied.push(reason()),
                 (Rank::Ask, Judged::Applies) => ruling.asked.push(reason()),
                 (Rank::Allow, Judged::Applies) => ruling.allowed = true,
@@ -273,25 +265,25 @@ impl ForTool {
         ruling
     }
 
-    /// Where the arguments that are looked at begin.
-    fn locate(&self, arguments: &str, places: &mut [usize]) -> Result<(), NotJson> {
-        if self.slots.is_empty() {
-            return Ok(());
+    /// What becomes of each condition.
+    fn judge(&self, arguments: &str, outcomes: &mut [Outcome]) {
+        if self.conditions.is_empty() {
+            return;
         }
-        let mut cursor = Cursor::new(arguments);
-        if cursor.token()? != Token::ObjectStart {
-            return Err(NotJson);
+        for (outcome, condition) in outcomes.iter_mut().zip(&self.conditions) {
+            *outcome = condition.begin();
         }
-        let mut next = cursor.first_key()?;
-        while let Some(key) = next {
-            let slot = self.slots.iter().position(|slot| key.is(slot) || (key.escaped && key.name() == **slot));
-            if let Some(place) = slot.and_then(|slot| places.get_mut(slot)) {
-                *place = cursor.offset();
+        let read = self.arguments.read(&mut Cursor::new(arguments), &mut |conditions, found| {
+            let found = found.map(Operand::from);
+            for &at in conditions {
+                if let (Some(condition), Some(outcome)) = (self.conditions.get(at), outcomes.get_mut(at)) {
+                    condition.add(outcome, &found);
+                }
             }
-            cursor.skip_value(MAX_DEPTH)?;
-            next = cursor.next_key()?;
+        });
+        if read.is_err() {
+            outcomes.fill(Outcome::Unreadable);
         }
-        Ok(())
     }
 }
 
@@ -304,17 +296,11 @@ enum Judged<'r> {
 }
 
 impl Applied {
-    fn judge(&self, arguments: &str, places: Option<&[usize]>) -> Judged<'_> {
+    fn judged<'r>(&self, conditions: &'r [Condition], outcomes: &[Outcome]) -> Judged<'r> {
         let mut unreadable = None;
-        for Located { condition, .. } in &self.conditions {
-            let outcome = match places {
-                Some(places) => {
-                    let slots = condition.slots.iter();
-                    let found = slots.filter_map(|&slot| places.get(slot).copied()).filter(|&place| place != NOWHERE);
-                    condition.judge(arguments, found, self.rank == Rank::Allow)
-                }
-                None => Outcome::Unreadable,
-            };
+        let mine = self.conditions.clone();
+        let conditions = conditions.get(mine.clone()).unwrap_or_default();
+        for (condition, outcome) in conditions.iter().zip(outcomes.get(mine).unwrap_or_default()) {
             match outcome {
                 Outcome::Holds => {}
                 Outcome::Fails => return Judged::DoesNot,
@@ -325,7 +311,7 @@ impl Applied {
     }
 
     #[cold]
-    fn cant_read(&self, condition: &Condition) -> std::borrow::Cow<'static, str> {
+    fn cant_read(&self, condition: &Condition) -> Cow<'static, str> {
         let does = if self.rank == Rank::Deny { "forbids" } else { "asks about" };
         format!(
             "rule {} {does} such calls ({}), and can't tell whether this is one by `{}`",

@@ -1,9 +1,8 @@
-//! Arguments by name: how a rule writes one down, and how it is found in a canonical text.
+//! Arguments by name, as a rule writes them down.
 
 use std::fmt::Write as _;
 use std::str::Chars;
 
-use crate::schema::json::{Cursor, Fault, Token};
 use crate::schema::{MAX_DEPTH, Step, text};
 
 /// Reads a path as error texts write it: `filter.tags[2]`, `headers["a/b"]`, and `[*]` for every element.
@@ -115,87 +114,6 @@ pub(crate) fn written(steps: &[Step]) -> String {
     out
 }
 
-/// A step in the canonical texts of one tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Hop {
-    /// A member by its declared name. Several, where forms of a value disagree about it.
-    Member(Box<[Box<str>]>),
-    Index(usize),
-    Each,
-}
-
-/// What stands where an argument can be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Found<'a> {
-    /// A value; of an array or an object only its beginning.
-    Value(Token<'a>),
-    /// Nothing.
-    Absent,
-    /// On the way to it a value of another kind, which has no such part.
-    Elsewhere,
-}
-
-/// Reads over the value at the cursor, and tells what stands at the end of `hops` in it, for each place.
-pub(super) fn find<'a>(hops: &[Hop], cursor: &mut Cursor<'a>, tell: &mut impl FnMut(Found<'a>)) -> Result<(), Fault> {
-    let begin = cursor.clone();
-    let token = cursor.token()?;
-    let Some((hop, rest)) = hops.split_first() else {
-        tell(Found::Value(token));
-        return finish(token, begin, cursor);
-    };
-    match (hop, token) {
-        (_, Token::Null) => tell(Found::Absent),
-        (Hop::Member(names), Token::ObjectStart) => {
-            let mut found = false;
-            let mut next = cursor.first_key()?;
-            while let Some(key) = next {
-                if names.iter().any(|name| key.is(name) || (key.escaped && key.name() == **name)) {
-                    found = true;
-                    find(rest, cursor, tell)?;
-                } else {
-                    cursor.skip_value(MAX_DEPTH)?;
-                }
-                next = cursor.next_key()?;
-            }
-            if !found {
-                tell(Found::Absent);
-            }
-        }
-        (Hop::Index(_) | Hop::Each, Token::ArrayStart) => {
-            let mut found = false;
-            let mut more = cursor.first_element()?;
-            let mut index = 0;
-            while more {
-                if *hop == Hop::Each || *hop == Hop::Index(index) {
-                    found = true;
-                    find(rest, cursor, tell)?;
-                } else {
-                    cursor.skip_value(MAX_DEPTH)?;
-                }
-                index += 1;
-                more = cursor.next_element()?;
-            }
-            if !found {
-                tell(Found::Absent);
-            }
-        }
-        (_, token) => {
-            tell(Found::Elsewhere);
-            return finish(token, begin, cursor);
-        }
-    }
-    Ok(())
-}
-
-/// Reads over what is left of a value.
-fn finish<'a>(token: Token<'a>, begin: Cursor<'a>, cursor: &mut Cursor<'a>) -> Result<(), Fault> {
-    if matches!(token, Token::ArrayStart | Token::ObjectStart) {
-        *cursor = begin;
-        cursor.skip_value(MAX_DEPTH)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,37 +165,5 @@ mod tests {
             parse(path).expect_err(path);
         }
         parse(&vec!["a"; MAX_DEPTH + 1].join(".")).unwrap_err();
-    }
-
-    #[test]
-    fn every_place_is_found() {
-        let hops = |path: &str| -> Vec<Hop> {
-            let hop = |step: Step| match step {
-                Step::Member(name) => Hop::Member([name.into()].into()),
-                Step::Index(index) => Hop::Index(index),
-                Step::Each => Hop::Each,
-            };
-            parse(path).unwrap().into_iter().map(hop).collect()
-        };
-        let text = r#"{"a":[{"b":1},{"b":null},{},null,"x",[2]],"c":{"\n":true},"e":[],"n":null}"#;
-        let found = |path: &str| {
-            let mut found = Vec::new();
-            let mut cursor = Cursor::new(text);
-            find(&hops(path), &mut cursor, &mut |place| found.push(place)).unwrap();
-            cursor.finish().unwrap();
-            found
-        };
-        let (one, null) = (Found::Value(Token::Number("1")), Found::Value(Token::Null));
-        let b = [one, null, Found::Absent, Found::Absent, Found::Elsewhere, Found::Elsewhere];
-        assert_eq!(found("a[*].b"), b);
-        assert_eq!(found("a[0].b"), [one]);
-        assert_eq!(found("a[9]"), [Found::Absent]);
-        assert_eq!(found("a[5][0]"), [Found::Value(Token::Number("2"))]);
-        assert_eq!(found(r#"c["\n"]"#), [Found::Value(Token::Bool(true))]);
-        assert_eq!(found("c"), [Found::Value(Token::ObjectStart)]);
-        assert_eq!(found("e[*]"), [Found::Absent]);
-        assert_eq!(found("n.x"), [Found::Absent]);
-        assert_eq!(found("n"), [null]);
-        assert_eq!(found("x"), [Found::Absent]);
     }
 }

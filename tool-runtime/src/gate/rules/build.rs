@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::argument::{self, Hop};
-use super::condition::{Asked, Check, Condition, Directory, Outcome, Scalar, Test, Value, Wanted, absolute};
+use super::ForTool;
+use super::argument;
+use super::condition::{Check, Condition, Outcome, Wanted};
 use super::decimal::Number;
+use super::directory::{Directory, absolute};
 use super::pattern::Pattern;
+use super::place::Hop;
 use super::rule::{Draft, Rank, Rule};
-use super::{Applied, ForTool};
+use super::test::{Asked, Scalar, Test, Value};
 use crate::document::{Fault, Sited};
 use crate::registry::Registry;
 use crate::schema::json::Cursor;
@@ -116,7 +119,7 @@ impl<'a> Builder<'a> {
         self.faults.push(Fault { entry: Some(self.position), at: at.or(self.rule.at), what: what.into() });
     }
 
-    fn rule(&mut self) -> Vec<(&'a str, Applied)> {
+    fn rule(&mut self) -> Vec<(&'a str, Applicable)> {
         let rule = self.rule;
         let tools = self.tools();
         let all_absent = self.absent.is_some() && tools.is_empty();
@@ -162,10 +165,12 @@ impl<'a> Builder<'a> {
             // It never holds for a tool that doesn't have all of its arguments.
             let places: Option<Vec<&Reached>> = reached.iter().map(|tools| tools[index].as_ref()).collect();
             let Some(places) = places else { continue };
-            let located = conditions.iter().zip(places).map(|(condition, place)| Located::new(condition, place));
+            let located =
+                conditions.iter().zip(places).map(|(condition, place)| Located::new(rule.rank, condition, place));
             let Some(conditions) = located.collect::<Option<Vec<Located>>>() else { continue };
             let number = self.position + 1;
-            applied.push((tool.name(), Applied::new(rule.rank, number, Arc::clone(&reason), conditions)));
+            let reason = Arc::clone(&reason);
+            applied.push((tool.name(), Applicable { rank: rule.rank, number, reason, conditions }));
         }
         // That no tool has one of them was noted.
         let has_each = reached.iter().all(|tools| tools.iter().any(Option::is_some));
@@ -340,7 +345,7 @@ fn never_passes(argument: &str, test: &str, check: &Check, places: &[&Reached]) 
     }
     let passes = |check: &Check, reached: &Reached| {
         let word_passes =
-            |word: &String| Cursor::new(word).token().is_ok_and(|token| check.test(token) != Outcome::Fails);
+            |word: &String| Cursor::new(word).token().is_ok_and(|token| check.test(&token.into()) != Outcome::Fails);
         reached.words.as_deref().is_none_or(|words| words.iter().any(word_passes))
     };
     let mut known: Vec<String> =
@@ -388,28 +393,31 @@ fn unknown(condition: &Read<'_>, unreached: Option<Unreached>, tools: &[&HostToo
     )
 }
 
-/// A condition with the place of its argument in the texts of one tool.
+/// A rule that can apply to the calls of a tool.
+pub(super) struct Applicable {
+    pub(super) rank: Rank,
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) reason: Arc<str>,
+    pub(super) conditions: Vec<Located>,
+}
+
+/// A condition with the way to its argument in the texts of one tool.
 pub(super) struct Located {
-    /// The arguments of the tool that it is about.
-    pub(super) names: Vec<Box<str>>,
-    /// `slots` aren't known yet.
+    pub(super) hops: Vec<Hop>,
     pub(super) condition: Condition,
 }
 
 impl Located {
-    fn new(condition: &Read<'_>, reached: &Reached) -> Option<Self> {
-        let hops = condition.steps.iter().zip(&reached.names).skip(1).map(|(step, names)| match step {
+    fn new(rank: Rank, condition: &Read<'_>, reached: &Reached) -> Option<Self> {
+        let hops = condition.steps.iter().zip(&reached.names).map(|(step, names)| match step {
             Step::Member(_) => Hop::Member(names.clone().into()),
             Step::Index(index) => Hop::Index(*index),
             Step::Each => Hop::Each,
         });
-        let condition = Condition {
-            slots: Box::default(),
-            hops: hops.collect(),
-            check: Arc::clone(condition.check.as_ref()?),
-            absent: condition.draft.absent,
-            argument: Arc::clone(&condition.argument),
-        };
-        Some(Located { names: reached.names.first().cloned().unwrap_or_default(), condition })
+        let argument = Arc::clone(&condition.argument);
+        let check = Arc::clone(condition.check.as_ref()?);
+        let condition = Condition { check, absent: condition.draft.absent, every: rank == Rank::Allow, argument };
+        Some(Located { hops: hops.collect(), condition })
     }
 }

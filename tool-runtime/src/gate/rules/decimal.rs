@@ -6,15 +6,15 @@ use crate::schema::json::{Cursor, Token};
 ///
 /// Its value is `0.HEADTAIL` times ten to the power of `point`, where the first digit isn't 0 and neither is
 /// the last.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Decimal<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Decimal<S> {
     negative: bool,
-    head: &'a str,
-    tail: &'a str,
+    head: S,
+    tail: S,
     point: i64,
 }
 
-impl<'a> Decimal<'a> {
+impl<'a> Decimal<&'a str> {
     /// The number of a JSON text. `None` if it isn't one, or if its exponent has more than 18 digits.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let mut cursor = Cursor::new(text);
@@ -62,53 +62,64 @@ impl<'a> Decimal<'a> {
         let point = before.checked_add(if minus { -exponent } else { exponent })?;
         Some(Decimal { negative, head, tail, point })
     }
+}
 
-    fn is_zero(self) -> bool {
-        self.head.is_empty() && self.tail.is_empty()
+impl<S: AsRef<str>> Decimal<S> {
+    fn is_zero(&self) -> bool {
+        self.head.as_ref().is_empty() && self.tail.as_ref().is_empty()
     }
 
     /// There is nothing after the point.
-    pub(super) fn is_whole(self) -> bool {
-        i64::try_from(self.head.len() + self.tail.len()).is_ok_and(|digits| digits <= self.point) || self.is_zero()
+    pub(super) fn is_whole(&self) -> bool {
+        let digits = self.head.as_ref().len() + self.tail.as_ref().len();
+        i64::try_from(digits).is_ok_and(|digits| digits <= self.point) || self.is_zero()
     }
 
-    pub(super) fn compare(self, other: Decimal<'_>) -> Ordering {
-        let sign = |number: Decimal<'_>| match (number.is_zero(), number.negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
-        };
-        sign(self).cmp(&sign(other)).then_with(|| {
+    pub(super) fn compare<T: AsRef<str>>(&self, other: &Decimal<T>) -> Ordering {
+        self.sign().cmp(&other.sign()).then_with(|| {
             let larger = self.point.cmp(&other.point).then_with(|| self.digits().cmp(other.digits()));
             if self.negative { larger.reverse() } else { larger }
         })
     }
 
-    fn digits(self) -> impl Iterator<Item = u8> {
-        self.head.bytes().chain(self.tail.bytes())
+    fn sign(&self) -> i8 {
+        match (self.is_zero(), self.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        }
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u8> {
+        self.head.as_ref().bytes().chain(self.tail.as_ref().bytes())
     }
 }
 
 /// A number that a rule compares with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Number(Box<str>);
+pub(super) struct Number {
+    literal: Box<str>,
+    exact: Decimal<Box<str>>,
+}
 
 impl Number {
-    pub(super) fn new(text: &str) -> Option<Self> {
-        Decimal::parse(text).map(|_| Number(text.into()))
+    pub(super) fn new(literal: &str) -> Option<Self> {
+        let Decimal { negative, head, tail, point } = Decimal::parse(literal)?;
+        let exact = Decimal { negative, head: head.into(), tail: tail.into(), point };
+        Some(Number { literal: literal.into(), exact })
     }
 
     pub(super) fn as_str(&self) -> &str {
-        &self.0
+        &self.literal
     }
 
     pub(super) fn is_whole(&self) -> bool {
-        Decimal::of_digits(&self.0).is_some_and(Decimal::is_whole)
+        self.exact.is_whole()
     }
 
-    /// How a number of an argument stands to this one. `None` if that can't be said.
-    pub(super) fn compared(&self, digits: &str) -> Option<Ordering> {
-        Some(Decimal::of_digits(digits)?.compare(Decimal::of_digits(&self.0)?))
+    /// How a number of an argument stands to this one.
+    pub(super) fn compared(&self, number: &Decimal<&str>) -> Ordering {
+        number.compare(&self.exact)
     }
 }
 
@@ -155,8 +166,8 @@ mod tests {
             let number = Decimal::parse(text).unwrap();
             for (other_rank, other) in all.clone() {
                 let expected = rank.cmp(&other_rank);
-                assert_eq!(number.compare(Decimal::parse(other).unwrap()), expected, "{text} and {other}");
-                assert_eq!(Number::new(other).unwrap().compared(text), Some(expected));
+                assert_eq!(number.compare(&Decimal::parse(other).unwrap()), expected, "{text} and {other}");
+                assert_eq!(Number::new(other).unwrap().compared(&number), expected);
             }
         }
     }
@@ -177,7 +188,7 @@ mod tests {
             let number = Decimal::parse(text).unwrap();
             assert_eq!(number.is_whole(), value % 1000 == 0, "{text}");
             for (other, other_text) in &numbers {
-                let ordering = number.compare(Decimal::parse(other_text).unwrap());
+                let ordering = number.compare(&Decimal::parse(other_text).unwrap());
                 assert_eq!(ordering, value.cmp(other), "{text} and {other_text}");
             }
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::condition::{Absent, Asked, Comparison, Scalar, Test};
 use super::error::RulesError;
 use super::rule::{Draft, Hint, Rank, Rule};
+use super::test::{Absent, Asked, Comparison, Scalar, Test};
 use super::{Inner, Rules, build};
 use crate::document::{self, At, Entry, Fault, Reader, Sited, Syntax, Table, Value, meant};
 use crate::registry::Registry;

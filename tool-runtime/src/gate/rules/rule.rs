@@ -1,4 +1,4 @@
-use super::condition::{Absent, Test};
+use super::test::{Absent, Test};
 use crate::document::{At, Sited};
 use crate::tool::Hints;
 
