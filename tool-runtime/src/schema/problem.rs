@@ -91,25 +91,26 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.segments().is_empty() {
-            write!(f, "`{}`: ", self.path)?;
+            f.write_str("`")?;
+            self.path.fmt(f)?;
+            f.write_str("`: ")?;
         }
+        let mut say = |parts: &[&str]| parts.iter().try_for_each(|part| f.write_str(part));
         match &self.what {
-            What::Syntax { message } => f.write_str(message),
+            What::Syntax { message } => say(&[message]),
             What::Unexpected { expected, got, suggestion, hint } => {
-                write!(f, "expected {expected}, got {got}")?;
+                say(&["expected ", expected, ", got ", got])?;
                 if let Some(suggestion) = suggestion {
-                    write!(f, "; did you mean {suggestion}?")?;
+                    say(&["; did you mean ", suggestion, "?"])?;
                 }
-                hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
+                hint.map_or(Ok(()), |hint| say(&["; ", hint]))
             }
-            What::Missing { expected } => write!(f, "missing, expected {expected}"),
-            What::Unknown { suggestion: Some(name), .. } => write!(f, "unknown name; did you mean `{name}`?"),
-            What::Unknown { suggestion: None, known } if known.is_empty() => {
-                f.write_str("unknown name; none is taken here")
-            }
-            What::Unknown { suggestion: None, known } => write!(f, "unknown name; known: {known}"),
-            What::Twice { also: None } => f.write_str("given twice"),
-            What::Twice { also: Some(other) } => write!(f, "given twice, also as `{other}`"),
+            What::Missing { expected } => say(&["missing, expected ", expected]),
+            What::Unknown { suggestion: Some(name), .. } => say(&["unknown name; did you mean `", name, "`?"]),
+            What::Unknown { suggestion: None, known } if known.is_empty() => say(&["unknown name; none is taken here"]),
+            What::Unknown { suggestion: None, known } => say(&["unknown name; known: ", known]),
+            What::Twice { also: None } => say(&["given twice"]),
+            What::Twice { also: Some(other) } => say(&["given twice, also as `", other, "`"]),
         }
     }
 }

@@ -88,6 +88,11 @@ fn push_escaped(
     is_deceptive: impl Fn(char) -> bool,
 ) {
     out.reserve(text.len().min(limit) + 16);
+    // Most texts hold nothing else.
+    if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !quotes(char::from(byte))) {
+        out.push_str(text);
+        return;
+    }
     let mut plain = 0;
     for (count, (at, c)) in text.char_indices().enumerate() {
         if matches!(c, ' '..='~') && !quotes(c) && count < limit {
@@ -184,7 +189,9 @@ pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, limit: u
     let total = names.len();
     let mut out = String::new();
     for (index, name) in names.take(limit).enumerate() {
-        let _ = write!(out, "{}`{name}`", if index > 0 { ", " } else { "" });
+        out.push_str(if index > 0 { ", `" } else { "`" });
+        out.push_str(name);
+        out.push('`');
     }
     if total > limit {
         let _ = write!(out, " and {} more", total - limit);
