@@ -53,6 +53,9 @@
 //! | `harness` | the stages put together |
 //! | `mcp` | tools served to MCP clients, and MCP servers' tools brought through the gate |
 
+// The documentation says which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod agreement;
 mod call;
 mod checklist;

@@ -120,7 +120,7 @@ impl Test {
         Test(Asked::OneOf(values.into_iter().map(Into::into).collect(), "one_of"))
     }
 
-    /// The whole text matches a [`Pattern`].
+    /// The whole text matches a [`Pattern`](super::Pattern).
     pub fn matches(pattern: impl Into<String>) -> Self {
         Test(Asked::Matches(pattern.into()))
     }
