@@ -279,6 +279,39 @@ async fn inv03_a_dropped_turn_has_one_result_a_call() {
 }
 
 #[tokio::test]
+async fn a_turn_is_cancelled_by_each_of_the_tokens_that_it_was_given() {
+    for by in 0..4 {
+        let (registry, log) = logged([ForeverTool::host()]);
+        let harness = Harness::new(registry, AllowAll);
+        let tokens = [CancellationToken::new(), CancellationToken::new(), CancellationToken::new()];
+        let turn = harness.turn([ToolCall::new("1", "forever", "")]);
+        // Taken before the others were added, it is the turn's all the same.
+        let own = turn.token();
+        let mut turn = tokens.iter().fold(turn, |turn, token| turn.cancelled_by(token));
+        let cancelled = tokens.get(by).unwrap_or(&own).clone();
+        {
+            let mut running = pin!(turn.run());
+            let mut task = Context::from_waker(Waker::noop());
+            assert_eq!(running.as_mut().poll(&mut task), Poll::Pending, "{by}");
+            cancelled.cancel();
+            // At once, and not when somebody comes to look.
+            assert!(own.is_cancelled(), "{by}");
+            running.await;
+        }
+        assert_eq!(ends(&turn.settled()), [("1", Code::Cancelled, true)], "{by}");
+        assert_eq!(log.take(), ["began", "dropped"]);
+        // The others are their owners'.
+        assert_eq!(tokens.iter().filter(|token| token.is_cancelled()).count(), usize::from(by < 3));
+        // One that was cancelled before keeps all from beginning.
+        let mut late = harness.turn([ToolCall::new("1", "forever", "")]).cancelled_by(&CancellationToken::new());
+        late = late.cancelled_by(&cancelled).cancelled_by(&CancellationToken::new());
+        late.run().await;
+        assert_eq!(ends(&late.settled()), [("1", Code::CancelledBeforeStart, false)], "{by}");
+        assert_eq!(log.take(), [""; 0]);
+    }
+}
+
+#[tokio::test]
 async fn a_turn_dropped_at_any_await_has_one_result_a_call() {
     let (registry, log) = logged([StopsTool::host(), YieldsTool::host()]);
     let harness = Harness::new(registry, AllowAll);

@@ -1,7 +1,9 @@
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::Parts;
 use crate::call::{CallId, ToolCall, ToolResult, Word};
@@ -28,6 +30,17 @@ pub struct Turn<'h> {
     settled: Vec<Option<Settled>>,
     landing: Landing<'h>,
     token: CancellationToken,
+    /// What else cancels it. Waited for as long as the turn is there.
+    sources: Vec<Pin<Box<WaitForCancellationFutureOwned>>>,
+}
+
+/// Cancels a token in the very moment in which another one is cancelled: a token has one parent, and no task is needed.
+struct Passes(CancellationToken);
+
+impl Wake for Passes {
+    fn wake(self: Arc<Self>) {
+        self.0.cancel();
+    }
 }
 
 impl<'h> Turn<'h> {
@@ -39,13 +52,20 @@ impl<'h> Turn<'h> {
             calls,
             landing: parts.landing(),
             token: CancellationToken::new(),
+            sources: Vec::new(),
         }
     }
 
-    /// Has the turn cancelled when `token` is.
+    /// Has the turn cancelled when `token` is, too. There may be several; `token` isn't cancelled by the turn.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancellationToken) -> Self {
-        self.token = token.child_token();
+        let mut source = Box::pin(token.clone().cancelled_owned());
+        let passes = Waker::from(Arc::new(Passes(self.token.clone())));
+        if source.as_mut().poll(&mut Context::from_waker(&passes)).is_ready() {
+            self.token.cancel();
+        } else {
+            self.sources.push(source);
+        }
         self
     }
 
