@@ -1,11 +1,12 @@
 //! Host code around execution: what it may do, and that it can do nothing else.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tool_runtime::path::Settled;
 use tool_runtime::{
     AllowAll, Attempt, BoxFuture, CallContext, Code, DynamicTool, Harness, HostTool, Layer, Ran, Registry, ToolCall,
     tool,
@@ -256,6 +257,7 @@ struct GivesUp(Then);
 enum Then {
     Answers,
     Sleeps,
+    Panics,
 }
 
 impl Layer for GivesUp {
@@ -263,8 +265,10 @@ impl Layer for GivesUp {
         Box::pin(async move {
             let begun = tokio::time::timeout(Duration::from_millis(5), attempt.run()).await;
             assert!(begun.is_err(), "the body ended by itself");
-            if let Then::Sleeps = self.0 {
-                millis(60_000).await;
+            match self.0 {
+                Then::Answers => {}
+                Then::Sleeps => millis(60_000).await,
+                Then::Panics => panic!("the layer breaks"),
             }
             attempt.answer("\"in its place\"")
         })
@@ -296,6 +300,57 @@ async fn a_body_that_a_layer_gave_up_had_begun() {
     let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps));
     let settled = harness.run_settled([ToolCall::new("1", "waits", "")], None).await;
     assert_eq!(ends(&settled), [("1", Code::Timeout, true)]);
+}
+
+/// Blocks its thread until it is told to go.
+#[tool]
+fn stuck(#[host] go: Arc<AtomicBool>) -> String {
+    while !go.load(Ordering::SeqCst) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    "went".to_owned()
+}
+
+#[tokio::test]
+async fn a_blocking_body_that_was_given_up_is_said_to_run_whoever_gave_it_up() {
+    let go = Arc::new(AtomicBool::new(false));
+    let harness = |timeout: Option<u64>| {
+        let tool = timeout.map(Duration::from_millis).into_iter().fold(StuckTool::host(), HostTool::with_timeout);
+        let registry = Registry::builder().tool(tool).state(Arc::clone(&go)).build();
+        Harness::new(registry.expect("the tool is sound"), AllowAll)
+    };
+    let call = || [ToolCall::new("1", "stuck", "")];
+    let cancelled = || {
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        tokio::spawn(async move {
+            millis(60).await;
+            cancel.cancel();
+        });
+        token
+    };
+    let mut texts = Vec::new();
+    let mut said = |code: Code, settled: Vec<Settled>| {
+        assert_eq!(ends(&settled), [("1", code, true)]);
+        texts.push(settled[0].result().text());
+    };
+    // By the host, and by a layer that goes on without it until its time is over, the turn is cancelled, or it breaks.
+    said(Code::Cancelled, harness(None).run_settled(call(), Some(cancelled())).await);
+    said(Code::Timeout, harness(Some(60)).layer(GivesUp(Then::Sleeps)).run_settled(call(), None).await);
+    said(Code::Cancelled, harness(None).layer(GivesUp(Then::Sleeps)).run_settled(call(), Some(cancelled())).await);
+    said(Code::Panicked, harness(None).layer(GivesUp(Then::Panics)).run_settled(call(), None).await);
+    // By whoever drops the turn.
+    let dropping = harness(None);
+    let mut turn = dropping.turn(call());
+    assert!(tokio::time::timeout(Duration::from_millis(60), turn.run()).await.is_err());
+    said(Code::Cancelled, turn.settled());
+    for text in &texts {
+        assert!(text.contains("It may still be running. Its effects may have happened"), "{text}");
+    }
+    go.store(true, Ordering::SeqCst);
+    // What ended in time isn't said to run.
+    let settled = harness(None).run_settled(call(), None).await;
+    assert_eq!((ends(&settled), settled[0].result().text()), (vec![("1", Code::Ok, true)], "went".to_owned()));
 }
 
 /// Tries twice, whatever comes of it.

@@ -105,16 +105,29 @@ impl Thread {
         (Thread(Arc::clone(&running)), ThreadEnd(running, late))
     }
 
-    /// Gives the body up, unless it has ended. Has it begun? If not, it never will.
-    pub(crate) fn give_up(self, abandoned: &Abandoned, access: Access) -> bool {
+    /// Gives the body up, unless it has ended. If it hasn't begun it never will.
+    pub(crate) fn give_up(self, abandoned: &Abandoned, access: Access) -> GaveUp {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match *running {
             Running::NotYet => *running = Running::Never,
             Running::Yes => *running = Running::GivenUp(abandoned.clone(), abandoned.add(access)),
             Running::Never | Running::Ended | Running::GivenUp(..) => {}
         }
-        !matches!(*running, Running::Never)
+        match *running {
+            Running::NotYet | Running::Never => GaveUp::NotBegun,
+            Running::Ended => GaveUp::Ended,
+            Running::Yes | Running::GivenUp(..) => GaveUp::Running,
+        }
     }
+}
+
+/// How far a blocking body was when its call gave it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GaveUp {
+    NotBegun,
+    /// It goes on, and nobody can stop it.
+    Running,
+    Ended,
 }
 
 /// Tells that the thread has ended, however it does.
@@ -164,7 +177,7 @@ mod tests {
         let abandoned = Abandoned::at_most(1);
         let (call, end) = Thread::pair(None);
         assert!(end.begins());
-        assert!(call.give_up(&abandoned, Access::Exclusive));
+        assert_eq!(call.give_up(&abandoned, Access::Exclusive), GaveUp::Running);
         assert!(abandoned.is_full());
         drop(end);
         assert!(abandoned.is_empty());
@@ -176,7 +189,7 @@ mod tests {
         let (call, end) = Thread::pair(Some(Box::new(|| panic!("it was not late"))));
         assert!(end.begins());
         drop(end);
-        assert!(call.give_up(&abandoned, Access::Exclusive));
+        assert_eq!(call.give_up(&abandoned, Access::Exclusive), GaveUp::Ended);
         assert!(!abandoned.is_full());
     }
 
@@ -184,7 +197,7 @@ mod tests {
     fn a_body_that_was_given_up_before_it_began_never_does() {
         let abandoned = Abandoned::at_most(1);
         let (call, end) = Thread::pair(Some(Box::new(|| panic!("it was not late"))));
-        assert!(!call.give_up(&abandoned, Access::Exclusive));
+        assert_eq!(call.give_up(&abandoned, Access::Exclusive), GaveUp::NotBegun);
         assert!(!abandoned.is_full() && !end.begins());
     }
 }

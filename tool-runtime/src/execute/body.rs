@@ -1,13 +1,14 @@
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::abandoned::{Abandoned, Thread};
+use super::abandoned::{Abandoned, GaveUp, Thread};
 use crate::call::Code;
 use crate::tool::{Access, Body, BodyResult, CallContext, CatchPanic, Reply, Run, Success, caught};
 
@@ -18,10 +19,10 @@ pub(crate) enum Ended {
     Body(BodyResult),
     /// With the words of its panic.
     Panicked(String),
-    /// Its budget was used up. A blocking body can't be stopped.
-    TimedOut { budget: Duration, still_running: bool },
+    /// Its budget was used up.
+    TimedOut { budget: Duration },
     /// Somebody cancelled it.
-    Cancelled { still_running: bool },
+    Cancelled,
     /// Somebody cancelled it before it had begun.
     CancelledBeforeStart,
     /// There was no thread for it: too many that were given up still run, or others have them all.
@@ -50,7 +51,7 @@ impl Ended {
             Ended::Body(BodyResult::InvalidOutput { .. }) => Code::InvalidOutput,
             Ended::Panicked(_) => Code::Panicked,
             Ended::TimedOut { .. } => Code::Timeout,
-            Ended::Cancelled { .. } => Code::Cancelled,
+            Ended::Cancelled => Code::Cancelled,
             Ended::CancelledBeforeStart => Code::CancelledBeforeStart,
             Ended::Busy => Code::Busy,
             Ended::NotRun(_) => Code::HostError,
@@ -66,6 +67,8 @@ pub(crate) struct Limits<'a> {
     /// How long a body that watches its token may go on after it was told to stop.
     pub(crate) grace: Duration,
     pub(crate) abandoned: &'a Abandoned,
+    /// Told that a body goes on although nobody waits for it any more.
+    pub(crate) outlasted: &'a AtomicBool,
 }
 
 /// Of a body that may block its thread.
@@ -109,14 +112,14 @@ pub(crate) async fn run_body(
         Run::Inline(call) => {
             let reply = caught(|| call(body));
             let stop = limits.token.filter(|token| token.is_cancelled()).map(|_| Stop::Token);
-            return ended(stop, Some(reply), false);
+            return ended(stop, Some(reply));
         }
         Run::Blocking(call) => return run_blocking(call, body, limits, blocking, cx).await,
     };
     match begun {
         Ok(running) => {
             let (stop, reply) = within(CatchPanic::new(running), &limits, cx).await;
-            ended(stop, reply, false)
+            ended(stop, reply)
         }
         Err(panic) => Ended::Panicked(panic),
     }
@@ -152,14 +155,14 @@ async fn run_blocking(
         }
     });
     // If the call itself is dropped, its thread is given up like any other.
-    let mut left = GivenUp { thread: Some(thread), abandoned: limits.abandoned, access: Some(access), cx };
+    let mut left = GivenUp { thread: Some(thread), limits: &limits, access: Some(access), cx };
     let (stop, reply) = within(CatchPanic::new(joined), &limits, cx).await;
     match reply {
         Some(reply) => {
             left.forget();
-            ended(stop, Some(reply), true)
+            ended(stop, Some(reply))
         }
-        None if left.give_up() => ended(stop, None, true),
+        None if left.give_up() => ended(stop, None),
         // It was still waiting for its thread, and won't begin any more.
         None => match stop {
             Some(Stop::Budget(_)) => Ended::Busy,
@@ -171,7 +174,7 @@ async fn run_blocking(
 /// Gives a blocking body up unless it is told not to.
 struct GivenUp<'a> {
     thread: Option<Thread>,
-    abandoned: &'a Abandoned,
+    limits: &'a Limits<'a>,
     access: Option<Access>,
     cx: &'a CallContext,
 }
@@ -186,7 +189,11 @@ impl GivenUp<'_> {
         match (self.thread.take(), self.access.take()) {
             (Some(thread), Some(access)) => {
                 self.cx.cancel();
-                thread.give_up(self.abandoned, access)
+                let was = thread.give_up(self.limits.abandoned, access);
+                if was == GaveUp::Running {
+                    self.limits.outlasted.store(true, Ordering::Relaxed);
+                }
+                was != GaveUp::NotBegun
             }
             _ => false,
         }
@@ -200,15 +207,15 @@ impl Drop for GivenUp<'_> {
 }
 
 /// What the first cause and the body's own words come to.
-fn ended(stop: Option<Stop>, reply: Option<Result<Reply, String>>, blocking: bool) -> Ended {
+fn ended(stop: Option<Stop>, reply: Option<Result<Reply, String>>) -> Ended {
     match (stop, reply) {
         (None, Some(Ok(Reply(result)))) => Ended::Body(result),
         // What it says after its time is not waited for.
-        (Some(Stop::Budget(budget)), reply) => Ended::TimedOut { budget, still_running: blocking && reply.is_none() },
+        (Some(Stop::Budget(budget)), _) => Ended::TimedOut { budget },
         // Its own error is more specific than that it was cancelled.
         (Some(Stop::Token), Some(Ok(Reply(error @ BodyResult::Failed(_))))) => Ended::Body(error),
         (_, Some(Err(panic))) => Ended::Panicked(panic),
-        (_, reply) => Ended::Cancelled { still_running: blocking && reply.is_none() },
+        (Some(Stop::Token) | None, _) => Ended::Cancelled,
     }
 }
 

@@ -246,11 +246,11 @@ pub(super) async fn run_layered(
             other => other,
         },
         Err(Stop::Token) => Ended::CancelledBeforeStart,
-        Err(Stop::Budget(budget)) => Ended::TimedOut { budget, still_running: false },
+        Err(Stop::Budget(budget)) => Ended::TimedOut { budget },
     };
     match ended {
         // A time before it had, or had been given up.
-        Ended::CancelledBeforeStart if began => (Ended::Cancelled { still_running: false }, began),
+        Ended::CancelledBeforeStart if began => (Ended::Cancelled, began),
         ended => (ended, began),
     }
 }

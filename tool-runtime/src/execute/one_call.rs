@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ pub(crate) struct OneCall<'a> {
     pub(crate) abandoned: &'a Abandoned,
     /// What becomes of a blocking body that outlasts its call.
     pub(crate) late: &'a (dyn Fn() -> Box<dyn FnOnce() + Send> + Sync),
+    /// A blocking body goes on although nobody waits for it any more.
+    pub(crate) outlasted: AtomicBool,
     /// What bodies and layers leave.
     pub(crate) left: Mutex<Left>,
 }
@@ -73,6 +76,7 @@ impl OneCall<'_> {
             token: token.as_ref(),
             grace: self.grace,
             abandoned: self.abandoned,
+            outlasted: &self.outlasted,
         };
         let body = Body { args, cx: cx.clone() };
         let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;

@@ -1,7 +1,9 @@
 //! Runs the body of a permitted call: with its budget, and whatever it does.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -193,6 +195,7 @@ impl Permit {
             grace: execution.grace,
             abandoned: &execution.abandoned,
             late: &late,
+            outlasted: AtomicBool::new(false),
             left: Mutex::default(),
         };
         // By reference: a span's wrapper takes what it is given by value, and the future is a large one.
@@ -200,9 +203,10 @@ impl Permit {
         if ended.code() != Code::Ok {
             span.record("error.type", ended.code().as_str());
         }
+        let outlasted = call.outlasted.into_inner();
         let Left { asides, card_data } = call.left.into_inner().unwrap_or_else(PoisonError::into_inner);
         drop(late);
-        let end = narrate(&tool, ended, started);
+        let end = narrate(&tool, ended, started, outlasted);
         Outcome(Ending::of(state, End { took: begun.elapsed(), started, asides, card_data, ..end }))
     }
 }
@@ -216,10 +220,14 @@ pub(super) fn effects(hints: Hints) -> &'static str {
     }
 }
 
+/// What a text says of a body that nobody can stop.
+pub(super) const STILL_RUNNING: &str = "It may still be running.";
+
 /// What the model reads of an outcome, and what the host does. What did not run may have run before, tried again by a
-/// layer.
-fn narrate(tool: &HostTool, ended: Ended, started: bool) -> End {
+/// layer; and a body that a layer gave up may have `outlasted` its call, whatever that came to.
+fn narrate(tool: &HostTool, ended: Ended, started: bool, outlasted: bool) -> End {
     let (name, effects) = (tool.name(), effects(tool.hints()));
+    let effects = if outlasted { Cow::from(format!("{STILL_RUNNING} {effects}")) } else { effects.into() };
     let did_not_run = if started { "had begun, and did not run again" } else { "did not run" };
     let and_then = if started { format!(" {effects}") } else { String::new() };
     match ended {
@@ -238,17 +246,11 @@ fn narrate(tool: &HostTool, ended: Ended, started: bool) -> End {
         }
         Ended::Panicked(message) => End::new(Code::Panicked, format!("`{name}` failed unexpectedly. {effects}"))
             .with_detail(format!("panicked: {message}")),
-        Ended::TimedOut { budget, still_running } => {
-            let still = if still_running { " It may still be running." } else { "" };
-            End::new(
-                Code::Timeout,
-                format!("`{name}` was stopped after its time budget of {}.{still} {effects}", shown(budget)),
-            )
-        }
-        Ended::Cancelled { still_running } => {
-            let still = if still_running { " It may still be running." } else { "" };
-            End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran.{still} {effects}"))
-        }
+        Ended::TimedOut { budget } => End::new(
+            Code::Timeout,
+            format!("`{name}` was stopped after its time budget of {}. {effects}", shown(budget)),
+        ),
+        Ended::Cancelled => End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran. {effects}")),
         Ended::CancelledBeforeStart => End::new(Code::CancelledBeforeStart, cancelled_before_start(name)),
         Ended::Busy => End::new(
             Code::Busy,

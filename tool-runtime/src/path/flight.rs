@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ending::{End, Ending, cancelled_before_start};
+use super::execute::{STILL_RUNNING, effects};
 use super::record::append_detached;
 use super::review::Review;
 use super::settle::Settled;
@@ -206,10 +207,14 @@ impl<'t> Flight<'t> {
 impl Known {
     fn cut_short(&mut self, place: &Place) -> Ending {
         let end = if self.started {
+            // A thread can't be stopped by dropping whoever waits for it.
+            let outlasts = self.tool.as_ref().is_some_and(HostTool::may_block);
             let said = format!(
-                "`{}` was cancelled while it ran. {}",
+                "`{}` was cancelled while it ran.{}{} {}",
                 &*self.name,
-                super::execute::effects(self.tool.as_ref().map(HostTool::hints).unwrap_or_default()),
+                if outlasts { " " } else { "" },
+                if outlasts { STILL_RUNNING } else { "" },
+                effects(self.tool.as_ref().map(HostTool::hints).unwrap_or_default()),
             );
             End { started: true, ..End::new(Code::Cancelled, said) }
         } else {
