@@ -1,6 +1,7 @@
 //! Calls that tools make: they take the whole path, and nothing of them outlasts the call that made them.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 use tool_runtime::{
@@ -323,4 +324,125 @@ async fn d55_a_call_that_nobody_waits_for_yet_is_in_nobodys_way() {
     // Their numbers are those in which they were made.
     let ended: Vec<String> = lines(&ledger).into_iter().filter(|line| line.starts_with("end")).collect();
     assert_eq!(ended, ["end c/2 ok", "end c/1 ok", "end c ok"]);
+}
+
+/// Begins calls, looks at them once, and doesn't ask for them until it has what others give.
+#[tool]
+async fn parks(
+    /// How: `select`, `many`, or `left`.
+    how: String,
+    #[host] cx: &CallContext,
+    #[host] log: &Log,
+) -> Result<String, tool_runtime::SubCallError> {
+    let mut first = cx.call("alone", r#"{"word":"a"}"#);
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("it takes longer"),
+        () = tokio::task::yield_now() => {}
+    }
+    if how == "left" {
+        log.note("left");
+        std::mem::forget(first);
+        return Ok("left".to_owned());
+    }
+    if how == "many" {
+        // One of another task's, which is never asked for again.
+        let mut other = cx.call("alone", r#"{"word":"other"}"#);
+        let parked = tokio::spawn(async move {
+            let polled = std::future::poll_fn(|task| Poll::Ready(other.as_mut().poll(task))).await;
+            assert!(polled.is_pending());
+            other
+        });
+        std::mem::forget(parked.await);
+    }
+    let second = cx.call("alone", r#"{"word":"b"}"#).await?;
+    Ok(first.await? + &second)
+}
+
+#[tokio::test]
+async fn d55_a_call_that_was_begun_and_parked_goes_on_and_is_in_nobodys_way() {
+    let log = Log::default();
+    let tools = [AloneTool::host(), ParksTool::host()];
+    let registry = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
+    for (how, noted) in
+        [("select", &["+a", "-a", "+b", "-b"][..]), ("many", &["+a", "-a", "+other", "-other", "+b", "-b"])]
+    {
+        let call = ToolCall::new("c", "parks", format!(r#"{{"how":"{how}"}}"#));
+        let running = harness.run_settled([call], None);
+        let settled = tokio::time::timeout(std::time::Duration::from_secs(5), running).await.expect("it hangs");
+        assert_eq!(settled[0].result().text(), r#""a""b""#);
+        assert_eq!(log.take(), noted, "{how}");
+    }
+    // Forgotten, it ends with the call that made it: the ledger has its end before that of the other.
+    let before = ledger.entries().len();
+    let settled = harness.run_settled([ToolCall::new("c", "parks", r#"{"how":"left"}"#)], None).await;
+    assert_eq!(settled[0].result().text(), "left");
+    millis(50).await;
+    assert_eq!(log.take(), ["+a", "left"]);
+    assert_eq!(lines(&ledger)[before..], ["verdict c", "verdict c/1", "end c/1 cancelled", "end c ok"]);
+}
+
+/// Has others make calls for it, and never ends.
+#[tool]
+async fn delegates(#[host] cx: &CallContext, #[host] log: &Log) -> u8 {
+    let (cx, log) = (cx.clone(), log.clone());
+    tokio::spawn(async move {
+        let running = cx.call("say", word("running", 60_000)).await;
+        log.note(format!("told: {}", running.is_err()));
+        let late = cx.call("say", word("late", 0)).await;
+        log.note(format!("late: {}", late.is_err()));
+    });
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn d56_what_was_dropped_has_no_calls_that_go_on() {
+    let log = Log::default();
+    let tools = [SayTool::host(), DelegatesTool::host()];
+    let registry = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let ledger = Arc::new(MemoryLedger::default());
+    let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
+    let mut turn = harness.turn([ToolCall::new("c", "delegates", "")]);
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(50), turn.run()).await.is_err());
+    assert_eq!(ends(&turn.settled()), [("c", Code::Cancelled, true)]);
+    millis(50).await;
+    assert_eq!(log.take(), ["+running", "told: true", "late: true"]);
+    let ended: Vec<String> = lines(&ledger).into_iter().filter(|line| line.starts_with("end")).collect();
+    assert_eq!(ended, ["end c/1 cancelled", "end c cancelled"]);
+}
+
+/// Ends while others still make calls for it.
+#[tool]
+async fn races(#[host] cx: &CallContext, #[host] raced: std::sync::mpsc::Sender<Raced>) -> u8 {
+    let (begin, begun) = std::sync::mpsc::channel();
+    let (cx, runtime) = (cx.clone(), tokio::runtime::Handle::current());
+    let other = std::thread::spawn(move || {
+        assert!(begin.send(()).is_ok());
+        // Made now or a little later, but by then the one that makes it may have ended.
+        (0..3).map(|_| runtime.spawn(cx.call("endless", ""))).collect::<Vec<_>>()
+    });
+    assert!(begun.recv().is_ok());
+    assert!(raced.send(other).is_ok());
+    1
+}
+
+type Raced = std::thread::JoinHandle<Vec<tokio::task::JoinHandle<Result<String, tool_runtime::SubCallError>>>>;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d56_a_call_that_races_the_end_of_its_caller_is_stopped_or_refused() {
+    let (raced, others) = std::sync::mpsc::channel::<Raced>();
+    let tools = [EndlessTool::host(), RacesTool::host()];
+    let registry = Registry::builder().tools(tools).state(raced).build().expect("the tools are sound");
+    let harness = Harness::new(registry, AllowAll);
+    for _ in 0..500 {
+        let settled = harness.run_settled([ToolCall::new("c", "races", "")], None).await;
+        assert_eq!(ends(&settled), [("c", Code::Ok, true)]);
+        let calls = others.recv().expect("there was one").join().expect("the thread ended");
+        for call in calls {
+            let ended = tokio::time::timeout(std::time::Duration::from_secs(5), call).await.expect("it goes on");
+            assert!(ended.expect("it did not panic").is_err());
+        }
+    }
 }

@@ -1,3 +1,5 @@
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -79,16 +81,38 @@ impl OneCall<'_> {
             outlasted: &self.outlasted,
         };
         let body = Body { args, cx: cx.clone() };
-        let ended = run_body(self.tool.run(), body, limits, blocking, &cx).await;
+        // However it is left, by its end or because nobody wants it any more.
+        let over = Over(&cx);
+        let mut running = pin!(run_body(self.tool.run(), body, limits, blocking, &cx));
+        let ended = poll_fn(|task| {
+            let polled = running.as_mut().poll(task);
+            if polled.is_pending() {
+                cx.drive(task);
+            }
+            polled
+        })
+        .await;
         if let Some(children) = cx.finish() {
-            // What is left is run by somebody else's task, and comes to its own end soon.
-            race(children.drained(), pause(self.grace.saturating_mul(2))).await;
+            // They were told to stop. What is left after that is dropped.
+            race(children.going().ended(), pause(self.grace.saturating_mul(2))).await;
         }
+        drop(over);
         if let Some(Left { asides, card_data }) = cx.take_left() {
             let mut left = self.left();
             left.asides.extend(asides);
             left.card_data = card_data;
         }
         ended
+    }
+}
+
+/// A call that runs. Dropped, it is over, and so is whatever it has called.
+struct Over<'a>(&'a CallContext);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        if let Some(children) = self.0.finish() {
+            children.going().give_up();
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::BoxFuture;
-use crate::tool::Access;
+use crate::tool::{Access, Queue};
 
 /// Starts `jobs` as they may, and gives what `settle` makes of each, in their order. Settling is begun in that order, too,
 /// and what of it waits doesn't keep the next from beginning.
@@ -33,9 +33,9 @@ where
 {
     let mut settled = Vec::with_capacity(jobs.len());
     let mut batch = Batch {
-        touches: jobs.iter().map(|_| None).collect(),
         waiting: jobs.into_iter().map(Some).collect(),
-        first: 0,
+        queue: Queue::default(),
+        next: 0,
         running: Vec::new(),
         ended: Vec::new(),
         room: room.get(),
@@ -82,10 +82,9 @@ where
 struct Batch<'j, J, R> {
     /// `None` once it was started.
     waiting: Vec<Option<J>>,
-    /// What those touch that wait, as far as it was asked.
-    touches: Vec<Option<Access>>,
-    /// All before it were started.
-    first: usize,
+    queue: Queue,
+    /// All before it are in the queue, or were.
+    next: usize,
     running: Vec<Started<'j, R>>,
     /// What has ended and isn't settled.
     ended: Vec<Option<R>>,
@@ -94,7 +93,6 @@ struct Batch<'j, J, R> {
 
 struct Started<'j, R> {
     position: usize,
-    access: Access,
     future: BoxFuture<'j, R>,
 }
 
@@ -105,54 +103,35 @@ impl<'j, J, R> Batch<'j, J, R> {
         access: impl Fn(&J) -> Access,
         start: impl Fn(J) -> Running,
     ) -> bool {
-        let mut started = false;
-        // Those that stay where they are.
-        let mut earlier: Vec<usize> = Vec::new();
-        self.first += self.waiting[self.first..].iter().take_while(|job| job.is_none()).count();
-        for position in self.first..self.waiting.len() {
-            if self.running.len() >= self.room || self.running.iter().any(|one| one.access == Access::Exclusive) {
-                break;
-            }
-            let Some(job) = &self.waiting[position] else { continue };
-            let was_asked = self.touches[position].is_some();
-            let mut touches = self.touches[position].take().unwrap_or_else(|| access(job));
-            let mut waits = self.is_in_the_way(&earlier, &touches);
-            if !waits && was_asked {
-                // By now it may be something else.
-                touches = access(job);
-                waits = self.is_in_the_way(&earlier, &touches);
-            }
-            if waits {
-                let is_barrier = touches == Access::Exclusive;
-                self.touches[position] = Some(touches);
-                earlier.push(position);
-                if is_barrier {
-                    break;
+        let before = self.running.len();
+        loop {
+            let (queue, waiting) = (&mut self.queue, &self.waiting);
+            let again = |position: usize| waiting.get(position)?.as_ref().map(&access);
+            if let Some(position) = queue.next(self.room, again) {
+                if let Some(job) = self.waiting.get_mut(position).and_then(Option::take) {
+                    self.running.push(Started { position, future: Box::pin(start(job)) });
                 }
                 continue;
             }
-            if let Some(job) = self.waiting[position].take() {
-                self.running.push(Started { position, access: touches, future: Box::pin(start(job)) });
-                started = true;
+            // Nobody asks what those touch that can't begin yet whatever it is.
+            if !self.queue.has_room(self.room) || self.queue.is_barred() {
+                break;
             }
+            let Some(job) = self.waiting.get(self.next).and_then(Option::as_ref) else { break };
+            self.queue.add(self.next, Some(access(job)));
+            self.next += 1;
         }
-        started
-    }
-
-    /// Does what runs, or one of the earlier ones that wait, touch the same?
-    fn is_in_the_way(&self, earlier: &[usize], touches: &Access) -> bool {
-        let running = self.running.iter().map(|running| &running.access);
-        let waiting = earlier.iter().filter_map(|&position| self.touches[position].as_ref());
-        running.chain(waiting).any(|of| of.conflicts(touches))
+        self.running.len() > before
     }
 
     /// Polls what runs. Has anything ended?
     fn poll_running(&mut self, cx: &mut Context<'_>) -> bool {
         let before = self.running.len();
-        let ended = &mut self.ended;
+        let (ended, queue) = (&mut self.ended, &mut self.queue);
         self.running.retain_mut(|running| match Pin::new(&mut running.future).poll(cx) {
             Poll::Ready(value) => {
                 ended[running.position] = Some(value);
+                queue.remove(running.position);
                 false
             }
             Poll::Pending => true,

@@ -220,7 +220,7 @@ impl Parts {
             Err(ending) => return flight.ended(ending),
         };
         flight.started();
-        let around = permit.tool().sees_host().then(|| Arc::clone(self) as Arc<dyn Surroundings>);
+        let around = permit.tool().sees_context().then(|| Arc::clone(self) as Arc<dyn Surroundings>);
         let outcome = permit.execute_within(&self.execution, token.cloned(), around).await;
         flight.ended(outcome.into())
     }

@@ -1,8 +1,8 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Context;
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::HostTool;
 use super::card::{CardData, CardDataError};
 use super::family::{Children, Place, Progress, SubCallError};
+use super::going::ENDED;
 use crate::BoxFuture;
 use crate::call::{CallId, Content, RawArguments, Word};
 
@@ -54,10 +55,8 @@ struct Inner {
     token: OnceLock<CancellationToken>,
     around: Option<Arc<dyn Surroundings>>,
     lineage: Option<Arc<Lineage>>,
-    /// Made when it makes a call of its own.
-    children: OnceLock<Arc<Children>>,
-    /// Its body has ended: it can make no more calls.
-    is_over: AtomicBool,
+    /// Made when it makes a call of its own, or has to wait and might. `None` once its body has ended without.
+    children: OnceLock<Option<Arc<Children>>>,
     /// `None` as long as nothing is left: mostly nothing is.
     left: OnceLock<Mutex<Left>>,
 }
@@ -117,7 +116,6 @@ impl CallContext {
             around,
             lineage,
             children: OnceLock::new(),
-            is_over: AtomicBool::new(false),
             left: OnceLock::new(),
         }))
     }
@@ -151,7 +149,7 @@ impl CallContext {
     /// Says how far the call is: one line, and how much of it is done, from 0 to 1, as far as that is
     /// known. Whoever listens is told at once; nobody waits.
     pub fn progress(&self, message: &str, done: impl Into<Option<f64>>) {
-        if let Some(around) = self.0.around.as_ref().filter(|_| !self.0.is_over.load(Ordering::Acquire)) {
+        if let Some(around) = self.0.around.as_ref().filter(|_| !self.is_over()) {
             around.progress(&self.0.call_id, self.tool(), Progress::new(message, done.into()));
         }
     }
@@ -160,7 +158,11 @@ impl CallContext {
     ///
     /// Such a call takes the whole path: its arguments are checked, policy and guards judge it, a
     /// person may be asked, and it has a record that names this call as its parent. Several may be
-    /// under way at a time, and those overlap that may. When this call ends they are stopped.
+    /// under way at a time, and those overlap that may.
+    ///
+    /// It begins when it is first waited for. From then on it goes on for as long as this call runs, also if nobody waits
+    /// for it meanwhile; only the body of an `inline` tool, which keeps its thread to itself, has to. It is stopped when
+    /// what is returned is dropped, and when this call ends.
     ///
     /// # Errors
     /// If the call failed or did not run, with what a model would have read.
@@ -177,9 +179,11 @@ impl CallContext {
         let Some(around) = &self.0.around else {
             return refused("there is no harness that could run a call of a tool's own".to_owned());
         };
-        if self.0.is_over.load(Ordering::Acquire) {
-            return refused("the call that makes this one has ended".to_owned());
-        }
+        // Whether it is in time and that it is one of the family is one step: who comes later is never forgotten.
+        let family = self.0.children.get_or_init(|| Some(Arc::default()));
+        let Some((family, place)) = family.as_ref().and_then(|family| Some((family, family.enter()?))) else {
+            return refused(ENDED.to_owned());
+        };
         let above = self.0.lineage.as_ref();
         let mut tools = above.map_or_else(Vec::new, |lineage| lineage.tools.clone());
         tools.push(Word::from(self.tool()));
@@ -192,18 +196,35 @@ impl CallContext {
                 tools,
             }),
             token: self.token().child_token(),
-            place: self.0.children.get_or_init(Arc::default).enter(),
+            place,
         };
-        Arc::clone(around).call(sub)
+        Box::pin(family.going().call(tool.as_ref(), Arc::clone(around).call(sub)))
+    }
+
+    /// The body has to wait: the calls that it has made go on meanwhile, also those that nobody asks for.
+    pub(crate) fn drive(&self, task: &Context<'_>) {
+        if self.0.around.is_some()
+            && let Some(family) = self.0.children.get_or_init(|| Some(Arc::default()))
+        {
+            family.going().drive(task.waker());
+        }
     }
 
     /// Its body has ended: the calls that it has made are stopped, and no more are taken. Gives those
     /// calls, if it has made any.
     pub(crate) fn finish(&self) -> Option<&Children> {
-        self.0.is_over.store(true, Ordering::Release);
-        let children = self.0.children.get()?;
+        // Only who has somebody around can make any.
+        self.0.around.as_ref()?;
+        let family = self.0.children.get_or_init(|| None).as_ref()?;
+        if !family.close() {
+            return None;
+        }
         self.cancel();
-        Some(children)
+        Some(family)
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.children.get().is_some_and(|family| family.as_ref().is_none_or(|family| family.is_over()))
     }
 
     /// Cancelled when the call should stop: its turn was cancelled, or its time is over.

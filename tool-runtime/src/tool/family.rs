@@ -1,5 +1,6 @@
 //! What a running call may say, and ask for: how far it is, and calls of its own.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,6 +8,8 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::access::Access;
+use super::going::Goings;
+use super::queue::Queue;
 use crate::schema::text;
 
 /// How far a running call is.
@@ -59,78 +62,65 @@ impl std::error::Error for SubCallError {}
 
 /// The calls that one running call has made, in the order in which it made them.
 #[derive(Debug, Default)]
-pub(crate) struct Children(Mutex<Brood>);
+pub(crate) struct Children {
+    order: Mutex<Order>,
+    going: Goings,
+}
 
 #[derive(Debug, Default)]
-struct Brood {
-    made: u64,
-    /// Those that haven't ended, by their numbers.
-    open: Vec<(u64, Child)>,
-    /// Cancelled, and replaced, when anything here changes that others may wait for.
-    changed: CancellationToken,
+struct Order {
+    made: usize,
+    /// The call that makes them has ended: no more are taken.
+    is_over: bool,
+    /// Those that have begun. Who hasn't stands in nobody's way: who knows whether anybody will ever wait for it.
+    queue: Queue,
+    /// Those that wait until they may start, each with what tells it.
+    waiting: HashMap<usize, CancellationToken>,
+    /// How many may run at a time, as whoever waits has said.
+    room: usize,
 }
 
-#[derive(Debug)]
-enum Child {
-    /// Nobody has waited for it yet, and who knows whether anybody will: it stands in nobody's way.
-    Made,
-    /// What it touches isn't known yet, so it stands in the way of all later ones.
-    Unknown,
-    Waits(Access),
-    Runs(Access),
-}
-
-impl Brood {
-    fn change(&mut self) {
-        std::mem::take(&mut self.changed).cancel();
-    }
-
-    fn set(&mut self, number: u64, child: Child) {
-        if let Some(slot) = self.open.iter_mut().find(|(other, _)| *other == number) {
-            slot.1 = child;
+impl Order {
+    /// Those that may start now.
+    fn free(&mut self) -> Vec<CancellationToken> {
+        let mut free = Vec::new();
+        while let Some(number) = self.queue.next(self.room, |_| None) {
+            free.extend(self.waiting.remove(&number));
         }
-    }
-
-    /// Has a call its way free?
-    fn is_free(&self, own: u64, access: &Access, room: usize) -> bool {
-        let is_clear = self.open.iter().all(|(number, child)| match child {
-            _ if *number == own => true,
-            Child::Made => true,
-            Child::Unknown => *number > own,
-            Child::Waits(theirs) => *number > own || !theirs.conflicts(access),
-            Child::Runs(theirs) => !theirs.conflicts(access),
-        });
-        is_clear && self.open.iter().filter(|(_, child)| matches!(child, Child::Runs(_))).count() < room
+        free
     }
 }
 
 impl Children {
-    /// Nothing of ours panics under this lock.
-    fn lock(&self) -> MutexGuard<'_, Brood> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Nothing of ours panics under this lock, and nobody is told anything.
+    fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next place.
-    pub(crate) fn enter(self: &Arc<Self>) -> Place {
-        let mut brood = self.lock();
-        brood.made += 1;
-        let number = brood.made;
-        brood.open.push((number, Child::Made));
-        Place { family: Arc::clone(self), number }
-    }
-
-    /// Waits until all have ended.
-    pub(crate) async fn drained(&self) {
-        loop {
-            let changed = {
-                let brood = self.lock();
-                if brood.open.is_empty() {
-                    return;
-                }
-                brood.changed.clone()
-            };
-            changed.cancelled().await;
+    /// Takes the next place. `None`: it is too late.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
+        let mut order = self.order();
+        if order.is_over {
+            return None;
         }
+        order.made += 1;
+        Some(Place { family: Arc::clone(self), number: order.made })
+    }
+
+    /// The call that makes them has ended, and makes no more. Has it made any?
+    pub(crate) fn close(&self) -> bool {
+        let mut order = self.order();
+        order.is_over = true;
+        order.made > 0
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.order().is_over
+    }
+
+    /// What goes on of them.
+    pub(crate) fn going(&self) -> &Goings {
+        &self.going
     }
 }
 
@@ -138,46 +128,44 @@ impl Children {
 #[derive(Debug)]
 pub(crate) struct Place {
     family: Arc<Children>,
-    number: u64,
+    number: usize,
 }
 
 impl Place {
     /// Counts the calls of the family from 1.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// From here on the later ones wait for it.
+    /// From here on the later ones wait for it: what it touches isn't known yet.
     pub(crate) fn begins(&self) {
-        self.family.lock().set(self.number, Child::Unknown);
+        self.family.order().queue.add(self.number, None);
     }
 
     /// Waits until it may start: until no earlier one that is left, and none that runs, touches the
     /// same, and fewer than `room` are running.
     pub(crate) async fn may_start(&self, access: Access, room: usize) {
-        {
-            let mut brood = self.family.lock();
-            brood.set(self.number, Child::Waits(access.clone()));
-            brood.change();
-        }
-        loop {
-            let changed = {
-                let mut brood = self.family.lock();
-                if brood.is_free(self.number, &access, room) {
-                    brood.set(self.number, Child::Runs(access));
-                    return;
-                }
-                brood.changed.clone()
-            };
-            changed.cancelled().await;
-        }
+        let may = CancellationToken::new();
+        let free = {
+            let mut order = self.family.order();
+            order.queue.touches(self.number, access);
+            order.waiting.insert(self.number, may.clone());
+            order.room = room;
+            order.free()
+        };
+        free.iter().for_each(CancellationToken::cancel);
+        may.cancelled().await;
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut brood = self.family.lock();
-        brood.open.retain(|(number, _)| *number != self.number);
-        brood.change();
+        let free = {
+            let mut order = self.family.order();
+            order.queue.remove(self.number);
+            order.waiting.remove(&self.number);
+            order.free()
+        };
+        free.iter().for_each(CancellationToken::cancel);
     }
 }

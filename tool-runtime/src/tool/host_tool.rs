@@ -1,4 +1,4 @@
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use super::access::{Access, Resource};
 use super::args::{ErasedArgs, Visit};
 use super::built::Built;
 use super::card::{Card, StoredResult};
+use super::context::CallContext;
 use super::definition::{Concurrency, Definition, Finalize, Hints, HostNeed, Label, Run};
 use super::dynamic::DynamicTool;
 use super::output::Success;
@@ -176,6 +177,12 @@ impl HostTool {
     /// Its body is given something of the host's: state, or the context of the call.
     pub(crate) fn sees_host(&self) -> bool {
         self.definition().is_none_or(|definition| !definition.host_needs.is_empty())
+    }
+
+    /// Its body is given the context of the call, so that it can say how far it is and make calls of its own.
+    pub(crate) fn sees_context(&self) -> bool {
+        let is_context = |need: &HostNeed| need.id() == TypeId::of::<CallContext>();
+        self.definition().is_none_or(|definition| definition.host_needs.iter().any(is_context))
     }
 
     /// Its body runs on a thread of its own, and can't be stopped there.

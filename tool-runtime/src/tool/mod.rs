@@ -9,10 +9,12 @@ mod context;
 mod definition;
 mod dynamic;
 mod family;
+mod going;
 mod host_tool;
 mod lock;
 mod output;
 mod panic;
+mod queue;
 mod secret;
 
 pub(crate) use access::Access;
@@ -33,6 +35,7 @@ pub use lock::HostOnly;
 pub(crate) use output::{BodyResult, Reply, Success};
 pub use output::{ModelError, ModelOutput};
 pub(crate) use panic::{CatchPanic, caught};
+pub(crate) use queue::Queue;
 pub use secret::Secret;
 
 /// What generated code needs of this module.
