@@ -107,6 +107,57 @@ async fn beyond_the_limit_somebody_may_be_asked() {
     assert_eq!(codes(&bench.harness(AllowAll, list()).approver(no), &[1, 2]).await, [OK, Code::Rejected]);
 }
 
+/// What somebody refuses takes nothing of those after it either, which are counted anew.
+#[tokio::test]
+async fn what_is_refused_leaves_its_room_to_those_after_it() {
+    let is_asked = |call: &CallFacts<'_>| match call.arguments().read::<u32>("/amount") {
+        Some(amount) if amount >= 50 => Decision::ask("it is much"),
+        _ => Decision::Allow,
+    };
+    let list = || limit(r#""at_most":100,"per":"day","sum":"amount""#);
+    // Says yes to these amounts, and notes what it is asked about, a list a set.
+    let answers = |yes: &'static [u32], sets: &Arc<Mutex<Vec<Vec<u32>>>>| {
+        let sets = Arc::clone(sets);
+        move |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+            let amount = |text: &str| text.rsplit(':').next().unwrap().trim_end_matches('}').parse::<u32>().unwrap();
+            let asked: Vec<u32> = set.questions.iter().map(|question| amount(&question.arguments)).collect();
+            let said = asked.iter().map(|amount| if yes.contains(amount) { Answer::Yes } else { Answer::No }).collect();
+            sets.lock().unwrap().push(asked);
+            Box::pin(std::future::ready(said))
+        }
+    };
+    const NO: Code = Code::Rejected;
+    let cases: [(&[u32], &'static [u32], &[Code], &[&[u32]]); 6] = [
+        // Nobody has to be asked about the others: they run, in their order, as far as there is room.
+        (&[80, 40, 30, 35], &[], &[NO, OK, OK, OVER], &[&[80]]),
+        (&[80, 40, 30], &[80], &[OK, OVER, OVER], &[&[80]]),
+        // Those that have to be asked about are asked about then.
+        (&[80, 70, 60], &[70], &[NO, OK, OVER], &[&[80], &[70]]),
+        // However many.
+        (
+            &[99, 98, 97, 96, 95, 94, 5],
+            &[94],
+            &[NO, NO, NO, NO, NO, OK, OK],
+            &[&[99], &[98], &[97], &[96], &[95], &[94]],
+        ),
+        // What stands before the refused one was judged without it, and what doesn't fit by itself never does.
+        (&[30, 60, 101, 50], &[], &[OK, NO, OVER, NO], &[&[60], &[50]]),
+        (&[60, 30, 50], &[60, 50], &[OK, OK, OVER], &[&[60]]),
+    ];
+    for (amounts, yes, ends, asked) in cases {
+        let (bench, sets) = (Bench::with("Pays.", PAY), Arc::default());
+        let harness = bench.harness(is_asked, list()).approver(answers(yes, &sets));
+        assert_eq!(codes(&harness, amounts).await, ends, "{amounts:?}");
+        assert_eq!(*sets.lock().unwrap(), asked, "{amounts:?}");
+    }
+    // What was refused before in the conversation is refused unasked, and leaves its room as well.
+    let (bench, sets) = (Bench::with("Pays.", PAY), Arc::default());
+    let harness = bench.harness(is_asked, list()).conversation("c").approver(answers(&[70], &sets));
+    assert_eq!(codes(&harness, &[80]).await, [NO]);
+    assert_eq!(codes(&harness, &[80, 70]).await, [NO, OK]);
+    assert_eq!(*sets.lock().unwrap(), [[80], [70]]);
+}
+
 /// In the shadow it counts, and blocks nothing.
 #[tokio::test]
 async fn in_the_shadow_it_counts_and_blocks_nothing() {

@@ -15,6 +15,7 @@ use self::round::{Wanted, round};
 use super::Ending;
 use super::decide::Decided;
 use super::inquiry::refused_before;
+use super::limits::reconsider;
 use super::record::{is_cleared, not_recorded};
 use super::state::{Approval, State};
 use crate::execute::until;
@@ -68,6 +69,15 @@ impl Asked {
 }
 
 impl Asking<'_> {
+    /// Before anybody is asked about it: what has been granted, and what has been refused.
+    async fn before(&self, call: &mut Decided, key: &LedgerKey) {
+        call.looks_for_a_grant(&self.grants);
+        call.0.user_apart = self.user.is_some();
+        if call.waits() && !call.0.asked_of().is_empty() {
+            refused_before(&mut call.0, &*self.ledger, key).await;
+        }
+    }
+
     /// Takes up what was said about a call: writes in what was filled in, and judges again what was approved.
     async fn take_up(&self, call: &mut Decided, filled: Vec<Written>) {
         let state = &mut call.0;
@@ -143,7 +153,8 @@ const MOST_ROUNDS: usize = 4;
 /// does not run; a further reason to ask asks nobody a second time, but for a limit that others have used up meanwhile:
 /// nobody has agreed to more who was not shown that it is more. What was filled in makes the next revision of the
 /// call, which is accepted, looked up and judged anew; only if that brings up a reason which nobody has seen, a second
-/// set goes out. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments
+/// set goes out. A call for which those before it had left no room in a limit is counted anew once they are refused; if it
+/// has to be asked about, that is another set, too. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments
 /// and with the definition that was judged; a registry that replaces the tool meanwhile is another registry.
 ///
 /// No approver, one that panics, and a missing answer are all no yes. Once the token is cancelled,
@@ -158,21 +169,26 @@ pub(crate) async fn ask_and_tell(
     asking: Asking<'_>,
     tell: &mut (dyn FnMut(usize, &Question) + Send),
 ) -> Vec<Asked> {
-    let mut calls: Vec<Decided> = calls.into_iter().map(|call| call.spared_by(&asking.grants)).collect();
+    let mut calls = calls;
     // What the ledger said to those that it didn't take.
     let mut unrecorded = HashMap::new();
     let key = LedgerKey::of(&*asking.ledger);
     for call in &mut calls {
-        call.0.user_apart = asking.user.is_some();
-        if call.waits() && !call.0.asked_of().is_empty() {
-            refused_before(&mut call.0, &*asking.ledger, &key).await;
-        }
+        asking.before(call, &key).await;
     }
-    for _ in 0..MOST_ROUNDS {
+    let mut rounds = MOST_ROUNDS;
+    loop {
+        let is_lost = |place: usize, call: &Decided| unrecorded.contains_key(&place) || call.0.is_refused();
+        for place in reconsider(&mut calls, is_lost).await {
+            asking.before(&mut calls[place], &key).await;
+            // Each time it is because another call was refused, so there is an end of them.
+            rounds += 1;
+        }
         let wanted = asking.wanted(&calls, &unrecorded);
-        if wanted.is_empty() {
+        if wanted.is_empty() || rounds == 0 {
             break;
         }
+        rounds -= 1;
         for (place, filled) in round(&mut calls, wanted, &asking, &key, &mut unrecorded, tell).await {
             asking.take_up(&mut calls[place], filled).await;
         }

@@ -36,6 +36,11 @@ impl Decided {
     /// knows stand, whatever was granted.
     #[must_use = "a call that isn't settled leaves the model without a result"]
     pub fn spared_by(mut self, grants: &Grants) -> Self {
+        self.looks_for_a_grant(grants);
+        self
+    }
+
+    pub(super) fn looks_for_a_grant(&mut self, grants: &Grants) {
         let state = &self.0;
         // Only arguments that were read can be the ones that a grant is for.
         if self.waits() && state.grant.is_none() && state.args.is_some() {
@@ -44,7 +49,6 @@ impl Decided {
                 self.0.is_told();
             }
         }
-        self
     }
 
     /// It waits for a go-ahead, and with one it could run.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::decide::Decided;
 use super::record::{self, Failed, Recorded};
 use super::state::State;
 use crate::checklist::limit::Counted;
@@ -57,6 +58,14 @@ fn lock(taken: &Taken) -> std::sync::MutexGuard<'_, BTreeMap<(Digest, usize), Fr
 }
 
 impl Counter {
+    /// The call won't run. Would it have taken anything?
+    fn forgets(&self) -> bool {
+        let mut taken = lock(&self.taken);
+        let before = taken.len();
+        taken.retain(|(_, place), _| *place != self.place);
+        taken.len() < before
+    }
+
     /// What the calls before this one take. And this one takes so much, from now on.
     fn before(&self, limit: Digest, takes: Option<Fraction>) -> Option<Fraction> {
         let mut taken = lock(&self.taken);
@@ -67,6 +76,25 @@ impl Counter {
         let mut before = taken.range((limit, 0)..(limit, self.place)).map(|(_, takes)| *takes);
         before.try_fold(Fraction::ZERO, Fraction::plus)
     }
+}
+
+/// Answers have kept calls of a turn from running, or what was said before: what they would have taken is there for those
+/// after them. Gives the places of those that nothing keeps from running any more, or only that somebody has to be asked.
+pub(super) async fn reconsider(calls: &mut [Decided], is_lost: impl Fn(usize, &Decided) -> bool) -> Vec<usize> {
+    let mut has_room = false;
+    let mut regained = Vec::new();
+    for (place, call) in calls.iter_mut().enumerate() {
+        if has_room && !call.0.limits().is_empty() && !call.0.unmet().is_empty() {
+            call.0.count_in_turn().await;
+            if call.may_run() {
+                regained.push(place);
+            }
+        }
+        if is_lost(place, call) || !call.may_run() {
+            has_room |= call.0.listed.as_ref().and_then(|listed| listed.counter.as_ref()).is_some_and(Counter::forgets);
+        }
+    }
+    regained
 }
 
 impl State {

@@ -45,6 +45,11 @@ impl Said {
 }
 
 impl State {
+    /// Somebody has said no, now or before, or nothing.
+    pub(in crate::path) fn is_refused(&self) -> bool {
+        self.refused_before.is_some() || self.said.iter().any(Said::is_no)
+    }
+
     /// The person to whom it falls: unless the host says who the user is, whoever approves is taken for the user, too.
     pub(in crate::path) fn falls_to(&self, by: &Addressee) -> Addressee {
         match by {
