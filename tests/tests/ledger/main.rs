@@ -4,6 +4,7 @@
 mod crash;
 mod drafts;
 mod failing;
+mod faults;
 mod file;
 mod keys;
 mod limits;

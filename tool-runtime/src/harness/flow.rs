@@ -96,9 +96,12 @@ impl Parts {
     ) -> Judged<'t> {
         let counting = Counting { ledger: &self.ledger, turn: &turn.uses, place: position };
         let mut flight = Flight::new(landing, position, &call);
-        match self.judge(&mut flight, call, lineage, (&turn.list, counting), token).await {
-            Ok(asked) => (flight, Some(asked)),
-            Err(ending) => (flight.ended(ending), None),
+        // What is looked up meanwhile may take its time.
+        let judged = until(token, pin!(self.judge(&mut flight, call, lineage, (&turn.list, counting), token))).await;
+        match judged {
+            Some(Ok(asked)) => (flight, Some(asked)),
+            Some(Err(ending)) => (flight.ended(ending), None),
+            None => (flight.cut_short(), None),
         }
     }
 

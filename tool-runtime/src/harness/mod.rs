@@ -331,7 +331,8 @@ impl Harness {
     }
 
     /// As [`run`](Self::run), with the records beside the results. `token` asks running bodies to
-    /// stop, and keeps others from beginning.
+    /// stop, and keeps others from beginning. What became of the calls is still written down, and waited for: a ledger that
+    /// may hang is put into a [`TimedLedger`](crate::TimedLedger).
     pub async fn run_settled(
         &self,
         calls: impl IntoIterator<Item = ToolCall>,

@@ -1,5 +1,6 @@
 //! Calls that waited for an answer from elsewhere, and calls whose host has stopped.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -7,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Harness, Parts};
 use crate::call::CaseId;
+use crate::execute::until;
 use crate::gate::{AnswerError, FillError};
 use crate::ledger::{
     CaseHistory, ClaimError, Claimed, Entry, LedgerError, LedgerKey, Owner, Query, Repaired, Reply, ReplyError,
@@ -54,10 +56,15 @@ impl Harness {
         let landing = parts.landing();
         let (place, call) = proposal(&claimed);
         let mut flight = Flight::resumed(&landing, place, &call);
-        let (asked, asks) = match parts.judge_again(&mut flight, call, &claimed, revoked).await {
-            Ok((decided, asks)) => (Some(Asked::Decided(decided)), asks),
-            Err(ending) => {
+        let judged = until(token.as_ref(), pin!(parts.judge_again(&mut flight, call, &claimed, revoked))).await;
+        let (asked, asks) = match judged {
+            Some(Ok((decided, asks))) => (Some(Asked::Decided(decided)), asks),
+            Some(Err(ending)) => {
                 flight.ends(ending);
+                (None, false)
+            }
+            None => {
+                flight = flight.cut_short();
                 (None, false)
             }
         };

@@ -69,7 +69,8 @@ impl<'h> Turn<'h> {
         self
     }
 
-    /// Cancels the turn: what hasn't begun won't, and what runs is told to stop.
+    /// Cancels the turn: what hasn't begun won't, and what runs is told to stop. What became of the calls is still written
+    /// down, and waited for: a ledger that may hang is put into a [`TimedLedger`](crate::TimedLedger).
     pub fn token(&self) -> CancellationToken {
         self.token.clone()
     }

@@ -6,6 +6,7 @@ mod heard;
 mod round;
 
 use std::collections::HashMap;
+use std::pin::pin;
 
 pub use self::asking::Asking;
 use self::filling::blank;
@@ -74,7 +75,7 @@ impl Asking<'_> {
         call.looks_for_a_grant(&self.grants);
         call.0.user_apart = self.user.is_some();
         if call.waits() && !call.0.asked_of().is_empty() {
-            refused_before(&mut call.0, &*self.ledger, key).await;
+            until(self.token, pin!(refused_before(&mut call.0, &*self.ledger, key))).await;
         }
     }
 
@@ -88,8 +89,12 @@ impl Asking<'_> {
         let kept = state.fill_in(self.checklist, filled);
         // The world may have changed while a person thought.
         if let Some(checklist) = self.checklist {
-            checklist.keep(kept).await;
-            state.examine(checklist).await;
+            let looks = pin!(async {
+                checklist.keep(kept).await;
+                state.examine(checklist).await;
+            });
+            // Cancelled, it doesn't run whatever would have been found.
+            until(self.token, looks).await;
         }
         state.ruling = judge(self.policy, self.guards, &state.facts());
     }
@@ -115,7 +120,7 @@ impl Asking<'_> {
     /// What it comes to in the end.
     fn ends(&self, call: Decided) -> Asked {
         match call.0.approval {
-            _ if call.0.question.is_some() && self.is_cancelled() => Asked::Decided(call.cancelled()),
+            _ if self.is_cancelled() && (call.0.question.is_some() || call.waits()) => Asked::Decided(call.cancelled()),
             Approval::Pending => Asked::Pending(Pending(call.0)),
             _ => Asked::Decided(call),
         }
@@ -179,7 +184,8 @@ pub(crate) async fn ask_and_tell(
     let mut rounds = MOST_ROUNDS;
     loop {
         let is_lost = |place: usize, call: &Decided| unrecorded.contains_key(&place) || call.0.is_refused();
-        for place in reconsider(&mut calls, is_lost).await {
+        let regained = until(asking.token, pin!(reconsider(&mut calls, is_lost))).await;
+        for place in regained.unwrap_or_default() {
             asking.before(&mut calls[place], &key).await;
             // Each time it is because another call was refused, so there is an end of them.
             rounds += 1;
