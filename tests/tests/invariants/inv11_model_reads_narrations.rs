@@ -11,9 +11,9 @@ use serde::{Serialize, Serializer};
 use tool_runtime::path::{Loaded, Reviewed, Settled};
 use tool_runtime::wire::openai_chat;
 use tool_runtime::{
-    AllowAll, Answer, BoxFuture, CallContext, CallFacts, Card, Checklist, Code, Content, Decision, DynamicTool, Entry,
-    Final, Harness, HostTool, JsonPath, Ledger, MemoryLedger, QuestionSet, RawArguments, Registry, Secret,
-    StoredResult, ToolCall, tool, tool_type,
+    AllowAll, Answer, BoxFuture, CallContext, CallFacts, Card, CheckedCall, Checklist, Code, Content, Decision,
+    DynamicTool, Entry, Final, Harness, HostTool, JsonPath, Ledger, MemoryLedger, QuestionSet, RawArguments, Registry,
+    Secret, StoredResult, ToolCall, tool, tool_type,
 };
 
 use crate::support::{BoxError, Kept, Ran, lock, one, registry, traced};
@@ -620,6 +620,104 @@ async fn inv11_a_panic_that_quotes_a_secret_is_redacted_in_the_record() {
     let settled = connected(true).await;
     assert_eq!(settled.record().code(), Code::Panicked);
     no_secret("what is settled", "a panic that quotes it", &looked_at(&settled));
+}
+
+/// What of the host's code breaks, and quotes what it was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Breaks {
+    Policy,
+    Guard,
+    Layer,
+    Body,
+    Finalize,
+    Presenter,
+    Condition,
+    PanickingCondition,
+}
+
+fn quotes_last(args: Option<&QuotedArgs>, _: &Final<'_>) -> Option<Content> {
+    let quoted = args.filter(|args| args.breaks == "Finalize");
+    assert!(quoted.is_none(), "{}", quoted.map_or("", |args| &args.password));
+    None
+}
+
+fn quotes_result(args: &QuotedArgs, _: &StoredResult) -> Card {
+    assert!(args.breaks != "Presenter", "{} and {}", args.start, args.password);
+    Card::new("fine")
+}
+
+/// Is quoted.
+#[tool(host(finalize = quotes_last, present_result = quotes_result))]
+async fn quoted(
+    /// What breaks.
+    breaks: String,
+    /// A secret that another one begins with.
+    #[arg(secret)]
+    start: String,
+    /// The other one.
+    #[arg(secret)]
+    password: String,
+) -> u8 {
+    assert!(breaks != "Body", "{start} and {password}");
+    1
+}
+
+struct Quotes;
+
+impl tool_runtime::Layer for Quotes {
+    fn around<'a>(&'a self, mut attempt: tool_runtime::Attempt<'a>) -> BoxFuture<'a, tool_runtime::Ran> {
+        assert!(!attempt.arguments().as_str().contains(r#""Layer""#), "{}", attempt.arguments().as_str());
+        Box::pin(async move { attempt.run().await })
+    }
+}
+
+/// Host code that is shown the arguments as they are may break with words that quote them.
+#[tokio::test]
+async fn inv11_host_code_that_breaks_quotes_no_secret_anywhere() {
+    let heard = traced();
+    for (breaks, code) in [
+        (Breaks::Policy, Code::Denied),
+        (Breaks::Guard, Code::Denied),
+        (Breaks::Layer, Code::Panicked),
+        (Breaks::Body, Code::Panicked),
+        (Breaks::Finalize, Code::InvalidOutput),
+        (Breaks::Presenter, Code::Ok),
+        (Breaks::Condition, Code::Unanswered),
+        (Breaks::PanickingCondition, Code::Unanswered),
+    ] {
+        let word = format!("{breaks:?}");
+        let registry = registry([QuotedTool::host()]);
+        let check = move |call: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {
+            let quoted = format!("no answer about {}", call.arguments().as_str());
+            Box::pin(async move {
+                assert!(breaks != Breaks::PanickingCondition, "{quoted}");
+                if breaks == Breaks::Condition { Err(quoted) } else { Ok(true) }
+            })
+        };
+        let list = r#"{"list":"user","origin":"ann","scope":{"calls":"none"},"line":[
+            {"tool":"quoted","name":"known","text":"it is known","check":"known","then":"holds"}]}"#;
+        let list = Checklist::builder().condition("known", check).json("ann", list).build(&registry);
+        let kept = Kept::default();
+        let harness = Harness::new(registry, move |call: &CallFacts<'_>| {
+            assert!(breaks != Breaks::Policy, "{}", call.arguments().as_str());
+            Decision::Allow
+        })
+        .guard(move |call: &CallFacts<'_>| {
+            assert!(breaks != Breaks::Guard, "{}", call.arguments().as_str());
+            None
+        })
+        .checklist(list.unwrap_or_else(|error| panic!("{error}")))
+        .layer(Quotes)
+        .ledger(kept.clone());
+        let before = lock(heard).len();
+        let arguments = format!(r#"{{"breaks":"{word}","start":"{}","password":"{SECRET}"}}"#, PARTS[0]);
+        let settled = one(&harness, ToolCall::new("1", "quoted", arguments)).await;
+        assert_eq!(settled.record().code(), code, "{word}: {}", settled.result().text());
+        no_secret("what is settled", &word, &looked_at(&settled));
+        no_secret("the ledger", &word, &serde_json::to_string(&kept.entries()).unwrap_or_default());
+        let traced = lock(heard)[before..].to_owned();
+        no_secret("what is traced", &word, &traced);
+    }
 }
 
 /// A default that holds a secret would be shown as `[redacted]`, and then be taken for the secret itself.

@@ -107,7 +107,9 @@ fn settle(
             let slot = findings.judged(line, SlotState::Unconfirmed, facts);
             findings.has_to_agree(format!("{} ({})", words(), line.origin), approver.clone(), slot);
         }
-        (_, Err(why)) => {
+        (_, Err(mut why)) => {
+            // It was shown the arguments as they are, and may quote them.
+            call.tool.built().without_secrets(call.canonical, call.open, [&mut why]);
             let party = if state_failed { Party::Host } else { party_of(&line.origin) };
             findings.judged(line, SlotState::Open { party, why }, facts);
             // Of a draft it is judged again once it is complete: what is asked for is what isn't there.

@@ -45,6 +45,11 @@ impl<'a> CallFacts<'a> {
         self.call_id
     }
 
+    /// Takes the secrets among the arguments out of a text.
+    pub(super) fn without_secrets(&self, text: &mut String) {
+        self.tool.built().without_secrets(self.arguments.0, &[], [text]);
+    }
+
     /// The accepted arguments: the very text that the handler's values are read from.
     pub fn arguments(&self) -> Arguments<'a> {
         self.arguments

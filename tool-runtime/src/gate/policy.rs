@@ -174,7 +174,9 @@ impl Ruling {
     }
 
     #[cold]
-    fn broken(&mut self, who: &'static str, panic: &str) {
+    fn broken(&mut self, call: &CallFacts<'_>, who: &'static str, mut panic: String) {
+        // It was shown the arguments as they are, and may quote them.
+        call.without_secrets(&mut panic);
         tracing::error!(target: "tool_runtime", who, panic, "panicked while it judged a call; the call is denied");
         self.denied.push("the call could not be judged".into());
         self.broken = true;
@@ -198,13 +200,13 @@ pub(crate) fn judge(policy: &dyn Policy, guards: &[std::sync::Arc<dyn Guard>], c
     let mut ruling = Ruling::default();
     match caught(|| policy.decide(call)) {
         Ok(decision) => ruling.add(decision),
-        Err(panic) => ruling.broken("policy", &panic),
+        Err(panic) => ruling.broken(call, "policy", panic),
     }
     for guard in guards {
         match caught(|| guard.forbids(call)) {
             Ok(None) => {}
             Ok(Some(reason)) => ruling.denied.push(reason),
-            Err(panic) => ruling.broken("guard", &panic),
+            Err(panic) => ruling.broken(call, "guard", panic),
         }
     }
     ruling

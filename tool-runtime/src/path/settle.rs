@@ -7,7 +7,7 @@ use super::record::append;
 use super::state::State;
 use crate::call::{Block, Code, Content, ToolResult};
 use crate::ledger::{Entry, Ledger, Record, RecordParts};
-use crate::schema::{REDACTED, text};
+use crate::schema::text;
 use crate::tool::{Card, ErasedArgs, Final, HostTool, NO_OUTPUT, StoredResult, caught};
 
 /// How many bytes of text a model reads of one result, unless the host says otherwise.
@@ -136,49 +136,51 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
         }
         _ => None,
     };
-    let has_detail = state.end.as_ref().is_some_and(|end| end.detail.is_some());
-    let secrets = if has_detail && state.has_secrets() { state.secrets() } else { Vec::new() };
+    let mut said = Vec::new();
     let Some(end) = &mut state.end else { return (None, None) };
-    if let Some(detail) = &mut end.detail {
-        // A panic or a cause may quote what it was given.
-        for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-            *detail = detail.replace(secret.as_str(), REDACTED);
-        }
-    }
     if let Some(tool) = &tool {
-        finalize(tool, args.as_ref(), end);
+        said.extend(finalize(tool, args.as_ref(), end));
     }
     let whole = cut(&mut end.content, cap, state.call.id.as_str());
-    let card = tool.as_ref().zip(args.as_ref()).zip(present).and_then(|((tool, args), present)| {
-        caught(|| present(args, &end.stored())).map_err(|panic| broken(tool, "present_result", &panic)).ok()
+    let card = args.as_ref().zip(present).and_then(|(args, present)| {
+        caught(|| present(args, &end.stored())).map_err(|panic| said.push(("present_result", panic))).ok()
     });
+    // A panic or a cause may quote what it was given.
+    let mut detail = end.detail.take();
+    if detail.is_some() || !said.is_empty() {
+        state.without_secrets(detail.iter_mut().chain(said.iter_mut().map(|(_, panic)| panic)));
+    }
+    if let Some(end) = &mut state.end {
+        end.detail = detail;
+    }
+    for (renderer, panic) in said {
+        tracing::error!(target: "tool_runtime", tool = &*state.call.name, renderer, panic, "a renderer panicked");
+    }
     (card, whole)
 }
 
-fn broken(tool: &HostTool, renderer: &'static str, panic: &str) {
-    tracing::error!(target: "tool_runtime", tool = tool.name(), renderer, panic, "a renderer panicked");
-}
-
-/// Calls the tool's `finalize`, once for every call of a known tool.
-fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, end: &mut End) {
+/// Calls the tool's `finalize`, once for every call of a known tool. Gives the words of its panic.
+fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, end: &mut End) -> Option<(&'static str, String)> {
+    let mut panicked = None;
     if let Some(finalize) = tool.finalize() {
         let last = Final { code: end.code, content: &end.content, is_error: end.code != Code::Ok };
         match caught(|| finalize(args, &last)) {
             Ok(None) => {}
             Ok(Some(content)) => end.content = content,
             Err(panic) => {
-                broken(tool, "finalize", &panic);
                 // What it was about to change may be what must not be read.
                 let effects = if end.started { " Its effects may have happened." } else { "" };
                 let said = format!("The result of `{}` could not be prepared.{effects}", tool.name());
                 let detail = format!("`finalize` panicked: {panic}");
                 end.become_instead(End::new(Code::InvalidOutput, said).with_detail(detail));
+                panicked = Some(("finalize", panic));
             }
         }
     }
     if end.content.is_empty() {
         end.content = Content::text(NO_OUTPUT);
     }
+    panicked
 }
 
 /// Cuts a content that is too long. Gives the whole of it for the host.

@@ -11,7 +11,7 @@ use crate::checklist::examine::{Agree, Examined, Filled, Findings};
 use crate::checklist::{SlotState, Snapshot, Unknown};
 use crate::gate::{CallFacts, Grant, GrantScope, QuestionId, Ruling};
 use crate::ledger::{JudgementKind, RulingRecord, Verdict};
-use crate::schema::{JsonPath, REDACTED};
+use crate::schema::JsonPath;
 use crate::tool::{Access, ErasedArgs, HostState, HostTool, Lineage};
 
 /// What is known of a call so far. One box of it moves through all stages; which stage's type holds
@@ -257,20 +257,9 @@ impl State {
 
     /// What hosts say of a call, without the secrets that they may have quoted.
     pub(super) fn without_secrets<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
-        if !self.has_secrets() {
-            return;
+        if self.has_secrets() {
+            self.tool().built().without_secrets(self.canonical(), self.open(), texts);
         }
-        let secrets = self.secrets();
-        for text in texts {
-            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-                *text = text.replace(secret.as_str(), REDACTED);
-            }
-        }
-    }
-
-    /// The secrets among the arguments, as they would be quoted.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        self.tool().built().secrets(self.canonical(), self.open())
     }
 
     /// Where nothing is although it is required.

@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use super::args::{ArgType, Visit};
 use super::definition::{Definition, Param};
 use crate::call::Content;
+use crate::schema::REDACTED;
 use crate::schema::foreign::Foreign;
 use crate::schema::json::{Cursor, Json, Token, canonical_number};
 use crate::schema::quick::Expected;
@@ -293,6 +294,27 @@ impl Built {
     /// The secrets of accepted arguments.
     pub(crate) fn secrets(&self, canonical: &str, open: &[JsonPath]) -> Vec<String> {
         self.input.graph.secrets(canonical, open)
+    }
+
+    /// Takes the secrets among accepted arguments out of texts that may quote them: words of the host's own code, which was
+    /// given the arguments.
+    pub(crate) fn without_secrets<'t>(
+        &self,
+        canonical: &str,
+        open: &[JsonPath],
+        texts: impl IntoIterator<Item = &'t mut String>,
+    ) {
+        if !self.has_secrets() {
+            return;
+        }
+        let mut secrets = self.secrets(canonical, open);
+        // The longest first: what is left of it once a shorter one was taken out would be a part of a secret.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for text in texts {
+            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+                *text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
     }
 
     /// Which of accepted arguments come from defaults.
