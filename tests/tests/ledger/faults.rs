@@ -23,6 +23,8 @@ enum Does {
     FailLater,
     Panic,
     PanicLater,
+    /// Nothing, but each thing takes its time, before it is kept and after that.
+    Dawdle,
     /// It keeps what it was given, and says that it hasn't.
     KeepAndFail,
     Hang,
@@ -48,7 +50,17 @@ impl Breaks {
         what: &'static str,
         well: impl FnOnce() -> BoxFuture<'a, Result<T, LedgerError>>,
     ) -> BoxFuture<'a, Result<T, LedgerError>> {
-        if self.asked.fetch_add(1, Ordering::SeqCst) != self.at {
+        let is_hit = self.asked.fetch_add(1, Ordering::SeqCst) == self.at;
+        if self.does == Does::Dawdle {
+            let well = well();
+            return Box::pin(async move {
+                tokio::task::yield_now().await;
+                let kept = well.await;
+                tokio::task::yield_now().await;
+                kept
+            });
+        }
+        if !is_hit {
             return well();
         }
         *fine(self.hit.lock()) = what;
@@ -68,7 +80,7 @@ impl Breaks {
                 let well = well();
                 Box::pin(async move { well.await.and_then(|_| Err(broken())) })
             }
-            Does::Hang => Box::pin(pending()),
+            Does::Dawdle | Does::Hang => Box::pin(pending()),
             Does::KeepAndHang => {
                 let well = well();
                 Box::pin(async move {
@@ -242,6 +254,123 @@ async fn run(
     (turn.settled(), hangs)
 }
 
+/// Is it ready by now?
+async fn poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> bool {
+    std::future::poll_fn(|task| std::task::Poll::Ready(future.as_mut().poll(task).is_ready())).await
+}
+
+/// What has to be so of a turn, however it went.
+fn is_true_of(name: &str, settled: &[Settled], ran: &Ran, finished: &Arc<Mutex<Vec<String>>>) {
+    let ran = fine(ran.0.lock()).clone();
+    assert!(ran.values().all(|times| *times == 1), "{name}: {ran:?}");
+    let ids: Vec<&str> = settled.iter().map(|settled| settled.result().call_id().as_str()).collect();
+    assert_eq!(ids, CALLS.map(|(id, ..)| id), "{name}");
+    for settled in settled {
+        let (record, text) = (settled.record(), settled.result().text());
+        let id = record.call_id().as_str();
+        let name = format!("{name}: {id} {:?} {text}", record.code());
+        assert!(!text.contains("ledgerword"), "{name}");
+        let has_run = ran.contains_key(id);
+        assert_eq!(settled.result().is_error(), record.code() != Code::Ok, "{name}");
+        if has_run {
+            // What a tool says of a call of its own is about that.
+            let text = if record.code() == Code::ToolError { String::new() } else { text };
+            assert!(!text.contains("did not run") && !text.contains("nothing happened"), "{name}");
+            assert!(matches!(record.code(), Code::Ok | Code::ToolError | Code::Cancelled), "{name}");
+            assert!(record.started(), "{name}");
+        } else {
+            assert_ne!(record.code(), Code::Ok, "{name}");
+        }
+        // A no stays the no that it is, whatever becomes of its record.
+        match id {
+            "denied" => assert!(matches!(record.code(), Code::Denied | Code::CancelledBeforeStart), "{name}"),
+            "bad" => {
+                assert!(matches!(record.code(), Code::InvalidArguments | Code::CancelledBeforeStart), "{name}");
+            }
+            "no" | "later" => assert!(!has_run && !record.started(), "{name}"),
+            _ => {}
+        }
+    }
+    // One end a call, those of a tool's own, too.
+    let mut ended = fine(finished.lock()).clone();
+    ended.sort();
+    let mut expected: Vec<String> = CALLS.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    expected.extend(ended.iter().filter(|id| id.starts_with("outer/")).take(1).cloned());
+    expected.sort();
+    assert_eq!(ended, expected, "{name}");
+}
+
+/// What has to be so of a ledger that did nothing wrong: no call and no question ends twice, and what ends began.
+fn is_true_of_ledger(name: &str, entries: &[Entry]) {
+    let mut ends = BTreeMap::<String, usize>::new();
+    let (mut asked, mut answered) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match entry {
+            Entry::End(record) => *ends.entry(record.case().to_string()).or_default() += 1,
+            Entry::Asked(question) => asked.push(question.question().id.clone()),
+            Entry::Answered(answer) => {
+                assert!(asked.contains(answer.question()), "{name}: an answer before its question");
+                answered.push(answer.question().clone());
+            }
+            _ => {}
+        }
+    }
+    assert!(ends.values().all(|ends| *ends == 1), "{name}: {ends:?}");
+    let all = answered.len();
+    answered.sort();
+    answered.dedup();
+    assert_eq!((all, asked.len()), (answered.len(), answered.len()), "{name}: each question has one end");
+}
+
+/// At each of the moments at which somebody else may do something.
+#[tokio::test]
+async fn a_turn_that_is_cancelled_or_dropped_at_any_moment_says_what_is_so() {
+    for is_dropped in [false, true] {
+        let mut polls = 0;
+        loop {
+            let name = format!("{} after {polls}", if is_dropped { "dropped" } else { "cancelled" });
+            let breaks = Breaks {
+                at: usize::MAX,
+                does: Does::Dawdle,
+                asked: AtomicUsize::new(0),
+                hit: Mutex::default(),
+                kept: Arc::default(),
+            };
+            let breaks = Arc::new(breaks);
+            let (ran, finished) = (Ran::default(), Arc::<Mutex<Vec<String>>>::default());
+            let harness = harness(&breaks, false, &ran, &finished);
+            let mut turn = harness.turn(CALLS.map(|(id, name, arguments)| ToolCall::new(id, name, arguments)));
+            let stop = turn.token();
+            let ended = {
+                let mut running = std::pin::pin!(turn.run());
+                let mut ended = false;
+                for _ in 0..polls {
+                    ended = ended || poll_once(running.as_mut()).await;
+                    tokio::task::yield_now().await;
+                }
+                if !is_dropped {
+                    stop.cancel();
+                    if !ended {
+                        fine(tokio::time::timeout(Duration::from_secs(10), running).await);
+                    }
+                }
+                ended
+            };
+            is_true_of(&name, &turn.settled(), &ran, &finished);
+            // What is still being written is written by the runtime.
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            is_true_of_ledger(&name, &breaks.kept.entries());
+            if ended {
+                break;
+            }
+            polls += 1;
+        }
+        assert!(polls > 20, "{polls}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn whatever_a_ledger_breaks_at_every_call_has_one_true_result() {
     let whole = {
@@ -277,43 +406,7 @@ async fn whatever_a_ledger_breaks_at_every_call_has_one_true_result() {
             let (ran, finished) = (Ran::default(), Arc::<Mutex<Vec<String>>>::default());
             let (settled, hung) = run(&breaks, is_timed, &ran, &finished).await;
             let name = format!("{does:?} at {at}, {is_timed}");
-            let ran = fine(ran.0.lock()).clone();
-            assert!(ran.values().all(|times| *times == 1), "{name}: {ran:?}");
-            let ids: Vec<&str> = settled.iter().map(|settled| settled.result().call_id().as_str()).collect();
-            assert_eq!(ids, CALLS.map(|(id, ..)| id), "{name}");
-            for settled in &settled {
-                let (record, text) = (settled.record(), settled.result().text());
-                let id = record.call_id().as_str();
-                let name = format!("{name}: {id} {:?} {text}", record.code());
-                assert!(!text.contains("ledgerword"), "{name}");
-                let has_run = ran.contains_key(id);
-                assert_eq!(record.started(), has_run, "{name}");
-                assert_eq!(settled.result().is_error(), record.code() != Code::Ok, "{name}");
-                if has_run {
-                    // What a tool says of a call of its own is about that.
-                    let text = if record.code() == Code::ToolError { String::new() } else { text };
-                    assert!(!text.contains("did not run") && !text.contains("nothing happened"), "{name}");
-                    assert!(matches!(record.code(), Code::Ok | Code::ToolError | Code::Cancelled), "{name}");
-                } else {
-                    assert_ne!(record.code(), Code::Ok, "{name}");
-                }
-                // A no stays the no that it is, whatever becomes of its record.
-                match id {
-                    "denied" => assert!(matches!(record.code(), Code::Denied | Code::CancelledBeforeStart), "{name}"),
-                    "bad" => {
-                        assert!(matches!(record.code(), Code::InvalidArguments | Code::CancelledBeforeStart), "{name}")
-                    }
-                    "no" | "later" => assert!(!has_run, "{name}"),
-                    _ => {}
-                }
-            }
-            // One end a call, those of a tool's own, too.
-            let mut ended = fine(finished.lock()).clone();
-            ended.sort();
-            let mut expected: Vec<String> = CALLS.iter().map(|(id, ..)| (*id).to_owned()).collect();
-            expected.extend(ended.iter().filter(|id| id.starts_with("outer/")).take(1).cloned());
-            expected.sort();
-            assert_eq!(ended, expected, "{name}");
+            is_true_of(&name, &settled, &ran, &finished);
             // Cancelled, a turn waits for nothing any more but that what became of its calls is written down.
             let hit = *fine(breaks.hit.lock());
             let hangs = matches!(does, Does::Hang | Does::KeepAndHang);
