@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tool_runtime::path::Settled;
-use tool_runtime::{AllowAll, Block, Code, Content, Harness, HostTool, MemoryLedger, ToolCall, tool};
+use tool_runtime::{AllowAll, Block, CallContext, Code, Content, Harness, HostTool, MemoryLedger, ToolCall, tool};
 
 use super::support::logged;
 
@@ -115,5 +115,48 @@ async fn d73_what_fits_is_left_alone() {
         let sizes: Vec<usize> = serde_json::from_str(sizes).expect("a list");
         let expected = if sizes.is_empty() { Content::text("(no output)") } else { several(&sizes) };
         assert_eq!(settled.result().content(), &expected);
+    }
+}
+
+/// Says much beside its result.
+#[tool]
+async fn aside(
+    /// How much in each.
+    sizes: Vec<usize>,
+    #[host] cx: &CallContext,
+) -> u8 {
+    sizes.iter().for_each(|size| cx.aside("a".repeat(*size)));
+    1
+}
+
+#[tokio::test]
+async fn what_is_said_beside_a_result_has_a_cap_as_well() {
+    for (sizes, lengths) in [
+        ("[]", &[][..]),
+        ("[200]", &[200]),
+        ("[100,100]", &[100, 100]),
+        ("[100,101]", &[100, 100]),
+        ("[150,1000,1000]", &[150, 50]),
+        ("[10000000]", &[200]),
+        // Not even room for the words that something is missing.
+        ("[190,1000,1000]", &[190, 10]),
+        ("[200,1000]", &[200]),
+    ] {
+        let settled = settle(AsideTool::host(), 200, format!(r#"{{"sizes":{sizes}}}"#)).await;
+        assert_eq!(settled.result().text(), "1");
+        let asides: Vec<String> = settled.result().asides().iter().map(Content::to_text).map(String::from).collect();
+        let found: Vec<usize> = asides.iter().map(String::len).collect();
+        assert!(found.len() == lengths.len() && found.iter().sum::<usize>() <= 200, "{sizes}: {found:?}");
+        assert!(found.iter().zip(lengths).all(|(found, most)| found <= most), "{sizes}: {found:?}");
+        let whole: usize =
+            sizes.trim_matches(['[', ']']).split(',').filter_map(|size| size.parse::<usize>().ok()).sum();
+        if let Some((_, rest)) = asides.last().and_then(|last| last.split_once("[… ")).filter(|_| whole > 200) {
+            let count = rest.split_once(" bytes left out …]");
+            let kept: usize = asides.iter().map(|aside| aside.matches('a').count()).sum::<usize>();
+            if let Some((count, rest)) = count {
+                // The mark itself has no `a`.
+                assert_eq!(count.parse::<usize>().expect("a number") + kept, whole, "{sizes}: {rest}");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod crash;
 mod drafts;
+mod extremes;
 mod failing;
 mod faults;
 mod file;

@@ -234,7 +234,7 @@ impl Harness {
         self
     }
 
-    /// Sets how many bytes of text the model reads of one result.
+    /// Sets how many bytes of text the model reads of one result, and as many of what is said beside it.
     #[must_use]
     pub fn result_cap(mut self, bytes: usize) -> Self {
         self.parts().result_cap = bytes;

@@ -64,6 +64,9 @@ impl Ending {
         self.end();
         let Ending(mut state) = self;
         let (card, whole) = prepare(&mut state, cap);
+        if let Some(end) = &mut state.end {
+            cut_asides(&mut end.asides, cap);
+        }
         let State { place, call, verdict, end, lineage, .. } = *state;
         let End { code, error_code, content, value, started, took, detail, asides, card_data } =
             end.unwrap_or_else(End::lost);
@@ -141,7 +144,7 @@ fn prepare(state: &mut State, cap: usize) -> (Option<Card>, Option<Content>) {
     if let Some(tool) = &tool {
         said.extend(finalize(tool, args.as_ref(), end));
     }
-    let whole = cut(&mut end.content, cap, state.call.id.as_str());
+    let whole = cut(&mut end.content, cap, Mark(Some(state.call.id.as_str())));
     let card = args.as_ref().zip(present).and_then(|(args, present)| {
         caught(|| present(args, &end.stored())).map_err(|panic| said.push(("present_result", panic))).ok()
     });
@@ -184,18 +187,13 @@ fn finalize(tool: &HostTool, args: Option<&ErasedArgs>, end: &mut End) -> Option
 }
 
 /// Cuts a content that is too long. Gives the whole of it for the host.
-fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
-    let size = |block: &Block| match block {
-        Block::Text(text) => text.len(),
-        Block::Image { base64, .. } => base64.len(),
-        Block::Embedded { text, json } => text.len() + json.len(),
-    };
-    let mut behind: usize = content.iter().map(size).sum();
+fn cut(content: &mut Content, cap: usize, mark: Mark<'_>) -> Option<Content> {
+    let mut behind = size_of(content);
     if behind <= cap {
         return None;
     }
     // Whatever is kept, there is room for the words that something is missing.
-    let reserved = mark(behind, handle).len();
+    let reserved = mark.of(behind).len();
     let mut room = cap;
     let mut blocks = Vec::with_capacity(content.iter().len());
     for block in content.iter() {
@@ -207,11 +205,9 @@ fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
             continue;
         }
         let cut = match block {
-            Block::Text(text) => cut_text(text, behind, room, handle),
+            Block::Text(text) => cut_text(text, behind, room, mark),
             // Half an image is none.
-            Block::Image { .. } | Block::Embedded { .. } => {
-                text::head(mark(size + behind, handle).trim(), room).to_owned()
-            }
+            Block::Image { .. } | Block::Embedded { .. } => text::head(mark.of(size + behind).trim(), room).to_owned(),
         };
         blocks.push(Block::Text(cut.into()));
         break;
@@ -219,20 +215,59 @@ fn cut(content: &mut Content, cap: usize, handle: &str) -> Option<Content> {
     Some(std::mem::replace(content, Content::blocks(blocks)))
 }
 
-fn mark(left_out: usize, handle: &str) -> String {
-    format!("\n[… {left_out} bytes left out; the host has the whole as `{}` …]\n", text::shown(handle, 64))
+fn size(block: &Block) -> usize {
+    match block {
+        Block::Text(text) => text.len(),
+        Block::Image { base64, .. } => base64.len(),
+        Block::Embedded { text, json } => text.len() + json.len(),
+    }
+}
+
+fn size_of(content: &Content) -> usize {
+    content.iter().map(size).sum()
+}
+
+/// Cuts what is said beside a result: all of it together may be as long as the result.
+fn cut_asides(asides: &mut Vec<Content>, cap: usize) {
+    let mut room = cap;
+    let fits = |aside: &Content| room.checked_sub(size_of(aside)).inspect(|left| room = *left).is_some();
+    let kept = asides.iter().map(fits).take_while(|fits| *fits).count();
+    if kept < asides.len() {
+        let mut rest =
+            Content::blocks(asides.drain(kept..).flat_map(|aside| aside.iter().cloned().collect::<Vec<_>>()));
+        // Nobody has the whole of it.
+        cut(&mut rest, room, Mark(None));
+        if !rest.is_empty() {
+            asides.push(rest);
+        }
+    }
+}
+
+/// Says how much is missing, and under which handle the host has the whole, if it has.
+#[derive(Clone, Copy)]
+struct Mark<'a>(Option<&'a str>);
+
+impl Mark<'_> {
+    fn of(self, left_out: usize) -> String {
+        match self.0 {
+            Some(handle) => {
+                format!("\n[… {left_out} bytes left out; the host has the whole as `{}` …]\n", text::shown(handle, 64))
+            }
+            None => format!("\n[… {left_out} bytes left out …]\n"),
+        }
+    }
 }
 
 /// The head and the tail of a text, and between them how much is missing. If more than the text is,
 /// which is `behind` it, that it ends in: a tail would be none.
-fn cut_text(whole: &str, behind: usize, cap: usize, handle: &str) -> String {
-    let room = cap.saturating_sub(mark(whole.len() + behind, handle).len());
+fn cut_text(whole: &str, behind: usize, cap: usize, mark: Mark<'_>) -> String {
+    let room = cap.saturating_sub(mark.of(whole.len() + behind).len());
     let for_tail = if behind == 0 { room / 3 } else { 0 };
     let head = text::head(whole, room - for_tail);
     let tail = text::tail(whole, for_tail);
     let mut cut = String::with_capacity(cap);
     cut.push_str(head);
-    cut.push_str(&mark(whole.len() + behind - head.len() - tail.len(), handle));
+    cut.push_str(&mark.of(whole.len() + behind - head.len() - tail.len()));
     cut.push_str(tail);
     // A cap that hasn't even room for the mark gets as much of it as fits.
     cut.truncate(text::head(&cut, cap).len());

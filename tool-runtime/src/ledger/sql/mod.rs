@@ -101,11 +101,12 @@ impl SqlOptions {
         self
     }
 
-    /// Sets how long this host is taken to be alive after it was last heard of. It says so three times
-    /// in that span.
+    /// Sets how long this host is taken to be alive after it was last heard of: 30 ms or more. It says so three times in
+    /// that span.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease;
+        // Below that it would do nothing else.
+        self.lease = lease.max(Duration::from_millis(30));
         self
     }
 
@@ -322,7 +323,8 @@ async fn migrated(
 }
 
 async fn lease(connection: &mut Connection, shared: &Shared, lease: Duration) -> Result<(), sqlx::Error> {
-    let span = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
+    // Added to the database's time, it stays within what a row can hold.
+    let span = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX).min(i64::MAX / 2);
     let values = vec![Value::text(&shared.owner), Value::Integer(Some(span))];
     connection.run(shared.statements.lease, values).await.map(drop)
 }

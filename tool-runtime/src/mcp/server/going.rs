@@ -67,7 +67,8 @@ impl McpServer {
         token: &CancellationToken,
         asks: bool,
     ) -> Result<Option<Went>, ErrorData> {
-        let until = tokio::time::Instant::now() + self.0.wait;
+        // A time that never comes is no end.
+        let until = tokio::time::Instant::now().checked_add(self.0.wait);
         let mut asks = asks && parked.of_client;
         loop {
             match harness.resume(parked.case, Some(token.clone())).await {
@@ -105,7 +106,7 @@ impl McpServer {
             if asking.has_to_end() {
                 return Ok(Some(Went::Asks(parked)));
             }
-            if tokio::time::Instant::now() >= until {
+            if until.is_some_and(|until| tokio::time::Instant::now() >= until) {
                 return Ok(Some(Went::Waits));
             }
             asking.begin_to_wait();
