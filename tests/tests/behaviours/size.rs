@@ -144,7 +144,7 @@ async fn what_is_said_beside_a_result_has_a_cap_as_well() {
     ] {
         let settled = settle(AsideTool::host(), 200, format!(r#"{{"sizes":{sizes}}}"#)).await;
         assert_eq!(settled.result().text(), "1");
-        let asides: Vec<String> = settled.result().asides().iter().map(Content::to_text).map(String::from).collect();
+        let asides: Vec<String> = settled.result().asides().iter().map(Content::to_text).collect();
         let found: Vec<usize> = asides.iter().map(String::len).collect();
         assert!(found.len() == lengths.len() && found.iter().sum::<usize>() <= 200, "{sizes}: {found:?}");
         assert!(found.iter().zip(lengths).all(|(found, most)| found <= most), "{sizes}: {found:?}");

@@ -1,14 +1,14 @@
 //! Calls that tools make: they take the whole path, and nothing of them outlasts the call that made them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 use tool_runtime::{
-    AllowAll, CallContext, CallFacts, Code, Decision, Entry, Harness, MemoryLedger, Registry, ToolCall, tool,
+    AllowAll, BoxFuture, CallContext, CallFacts, Code, Decision, Entry, Harness, MemoryLedger, Registry, ToolCall, tool,
 };
 
-use super::support::{Log, ends, lines, millis};
+use super::support::{Log, ends, lines, lock, millis};
 
 /// Says a word.
 #[tool(host(concurrency_safe))]
@@ -326,6 +326,12 @@ async fn d55_a_call_that_nobody_waits_for_yet_is_in_nobodys_way() {
     assert_eq!(ended, ["end c/2 ok", "end c/1 ok", "end c ok"]);
 }
 
+/// Where calls are put that nobody asks for any more.
+#[derive(Clone, Default)]
+struct Attic(Arc<Mutex<Vec<Parked>>>);
+
+type Parked = BoxFuture<'static, Result<String, tool_runtime::SubCallError>>;
+
 /// Begins calls, looks at them once, and doesn't ask for them until it has what others give.
 #[tool]
 async fn parks(
@@ -333,6 +339,7 @@ async fn parks(
     how: String,
     #[host] cx: &CallContext,
     #[host] log: &Log,
+    #[host] attic: Attic,
 ) -> Result<String, tool_runtime::SubCallError> {
     let mut first = cx.call("alone", r#"{"word":"a"}"#);
     tokio::select! {
@@ -342,7 +349,7 @@ async fn parks(
     }
     if how == "left" {
         log.note("left");
-        std::mem::forget(first);
+        lock(&attic.0).push(first);
         return Ok("left".to_owned());
     }
     if how == "many" {
@@ -351,9 +358,9 @@ async fn parks(
         let parked = tokio::spawn(async move {
             let polled = std::future::poll_fn(|task| Poll::Ready(other.as_mut().poll(task))).await;
             assert!(polled.is_pending());
-            other
+            lock(&attic.0).push(other);
         });
-        std::mem::forget(parked.await);
+        assert!(parked.await.is_ok());
     }
     let second = cx.call("alone", r#"{"word":"b"}"#).await?;
     Ok(first.await? + &second)
@@ -363,7 +370,12 @@ async fn parks(
 async fn d55_a_call_that_was_begun_and_parked_goes_on_and_is_in_nobodys_way() {
     let log = Log::default();
     let tools = [AloneTool::host(), ParksTool::host()];
-    let registry = Registry::builder().tools(tools).state(log.clone()).build().expect("the tools are sound");
+    let registry = Registry::builder()
+        .tools(tools)
+        .state(log.clone())
+        .state(Attic::default())
+        .build()
+        .expect("the tools are sound");
     let ledger = Arc::new(MemoryLedger::default());
     let harness = Harness::new(registry, AllowAll).ledger(Arc::clone(&ledger));
     for (how, noted) in

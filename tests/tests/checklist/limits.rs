@@ -127,7 +127,9 @@ async fn what_is_refused_leaves_its_room_to_those_after_it() {
         }
     };
     const NO: Code = Code::Rejected;
-    let cases: [(&[u32], &'static [u32], &[Code], &[&[u32]]); 6] = [
+    /// What is paid, to which of it somebody says yes, how the calls end, and what is asked about, a list a set.
+    type Case<'c> = (&'c [u32], &'static [u32], &'c [Code], &'c [&'c [u32]]);
+    let cases: [Case<'_>; 6] = [
         // Nobody has to be asked about the others: they run, in their order, as far as there is room.
         (&[80, 40, 30, 35], &[], &[NO, OK, OK, OVER], &[&[80]]),
         (&[80, 40, 30], &[80], &[OK, OVER, OVER], &[&[80]]),

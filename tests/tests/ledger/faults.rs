@@ -371,6 +371,41 @@ async fn a_turn_that_is_cancelled_or_dropped_at_any_moment_says_what_is_so() {
     }
 }
 
+/// What was dropped is counted as well if its end can't be kept, at once, later, or because the runtime ends first.
+#[test]
+fn the_end_of_a_dropped_call_that_is_not_recorded_is_told() {
+    for does in [Does::Fail, Does::FailLater, Does::Panic, Does::PanicLater, Does::Hang] {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = fine(runtime);
+        let breaks = Breaks { at: 1, does, asked: AtomicUsize::new(0), hit: Mutex::default(), kept: Arc::default() };
+        let breaks = Arc::new(breaks);
+        let told = Arc::<Mutex<Vec<String>>>::default();
+        let heard = Arc::clone(&told);
+        let harness = harness(&breaks, false, &Ran::default(), &Arc::default()).observer(move |event: &Event| {
+            if let EventKind::NotRecorded(error) = event.kind() {
+                fine(heard.lock()).push(error.to_string());
+            }
+        });
+        runtime.block_on(async {
+            let mut turn = harness.turn([ToolCall::new("1", "act", r#"{"on":"allow"}"#)]);
+            {
+                let mut running = std::pin::pin!(turn.run());
+                assert!(!poll_once(running.as_mut()).await);
+            }
+            assert_eq!(turn.settled()[0].record().code(), Code::Cancelled);
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+        assert_eq!(*fine(breaks.hit.lock()), "end", "{does:?}");
+        let told = fine(told.lock()).clone();
+        assert_eq!((harness.unrecorded(), told.len()), (1, 1), "{does:?}: {told:?}");
+        let why = if does == Does::Hang { "the runtime ended" } else { "ledgerword" };
+        assert!(told[0].contains(why), "{does:?}: {told:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn whatever_a_ledger_breaks_at_every_call_has_one_true_result() {
     let whole = {

@@ -57,7 +57,8 @@ pub enum EventKind {
     Progress(Progress),
     /// The ledger could not keep an entry of it; this is what the ledger said.
     NotRecorded(Arc<str>),
-    /// It has ended. There is one such event a call, and none after it.
+    /// It has ended. There is one such event a call, and none after it, but that the ledger could not keep the end of a
+    /// call which was dropped, and which therefore nobody waited for.
     Finished(Arc<Record>),
 }
 

@@ -68,6 +68,10 @@ pub trait Ledger: Send + Sync {
     /// Adds an entry. When the future ends well, the entry is as safe as this ledger can make it:
     /// nothing runs on a verdict before that.
     ///
+    /// Whoever drops a turn drops the future as well. A ledger that has been handed an entry by then, as those of this
+    /// crate have once the future was made or first asked, should keep it all the same: otherwise a call that has ended looks
+    /// like one whose outcome nobody knows.
+    ///
     /// # Errors
     /// If the entry could not be kept.
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;

@@ -126,7 +126,7 @@ impl Execution {
                 tracing::warn!(target: "tool_runtime", %call_id, tool = &*tool, "a body ended after its call");
                 if let Some(ledger) = ledger {
                     let entry = Entry::LateEnd(Arc::new(LateEnd::new(place, call_id, tool, begun.elapsed())));
-                    append_detached(ledger, entry, runtime.as_ref());
+                    append_detached(ledger, entry, runtime.as_ref(), |_| {});
                 }
             })
         }

@@ -237,7 +237,10 @@ impl Drop for Flight<'_> {
         let ending = known.ending.take().unwrap_or_else(|| known.cut_short(&self.place));
         let settled = ending.with_asides(known.asides).prepared(self.landing.result_cap);
         let runtime = tokio::runtime::Handle::try_current().ok();
-        append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref());
+        let (observers, record) = (self.landing.observers.clone(), Arc::clone(settled.shared_record()));
+        append_detached(Arc::clone(self.landing.ledger), settled.entry(), runtime.as_ref(), move |error| {
+            observers.not_recorded(record.call_id(), record.name(), error);
+        });
         self.landing.finished(&settled);
         self.landing.keep(self.position, settled);
     }

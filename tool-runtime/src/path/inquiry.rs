@@ -95,7 +95,7 @@ impl Drop for Inquiry {
             // A question that isn't in the ledger has no end there.
             if !answered && written.is_ok() { append(&*ledger, end).await } else { written }
         };
-        detach(Box::pin(rest), tokio::runtime::Handle::try_current().ok().as_ref());
+        detach(Box::pin(rest), tokio::runtime::Handle::try_current().ok().as_ref(), |_| {});
     }
 }
 

@@ -274,24 +274,51 @@ async fn written<'l>(write: impl FnOnce() -> BoxFuture<'l, Result<(), LedgerErro
 }
 
 /// Hands an entry to a ledger without waiting for it: for those that can't wait. What isn't written
-/// at once is written by the runtime.
-pub(super) fn append_detached(ledger: Arc<dyn Ledger>, entry: Entry, runtime: Option<&tokio::runtime::Handle>) {
-    detach(Box::pin(async move { append(&*ledger, entry).await }), runtime);
+/// at once is written by the runtime. `failed` is told if it can't be.
+pub(super) fn append_detached(
+    ledger: Arc<dyn Ledger>,
+    entry: Entry,
+    runtime: Option<&tokio::runtime::Handle>,
+    failed: impl FnOnce(&str) + Send + 'static,
+) {
+    detach(Box::pin(async move { append(&*ledger, entry).await }), runtime, failed);
 }
 
 /// Lets something be written without waiting for it.
-pub(super) fn detach(mut appending: Appending, runtime: Option<&tokio::runtime::Handle>) {
-    let report = |kept: Result<(), String>| {
-        if let Err(error) = kept {
-            tracing::error!(target: "tool_runtime", error, "an entry could not be recorded");
-        }
-    };
+pub(super) fn detach(
+    mut appending: Appending,
+    runtime: Option<&tokio::runtime::Handle>,
+    failed: impl FnOnce(&str) + Send + 'static,
+) {
+    let mut report = Report(Some(failed));
     match (appending.as_mut().poll(&mut Context::from_waker(Waker::noop())), runtime) {
-        (Poll::Ready(kept), _) => report(kept),
+        (Poll::Ready(kept), _) => report.done(kept),
         (Poll::Pending, Some(runtime)) => {
-            runtime.spawn(async move { report(appending.await) });
+            runtime.spawn(async move { report.done(appending.await) });
         }
-        (Poll::Pending, None) => report(Err("nobody is left who could wait for the ledger".to_owned())),
+        (Poll::Pending, None) => report.done(Err("nobody is left who could wait for the ledger".to_owned())),
+    }
+}
+
+/// Tells of an entry that can't be recorded, also if whoever writes it ends before that.
+struct Report<F: FnOnce(&str)>(Option<F>);
+
+impl<F: FnOnce(&str)> Report<F> {
+    fn done(&mut self, kept: Result<(), String>) {
+        if let (Err(error), Some(failed)) = (kept, self.0.take()) {
+            tracing::error!(target: "tool_runtime", error, "an entry could not be recorded");
+            failed(&error);
+        }
+        self.0 = None;
+    }
+}
+
+impl<F: FnOnce(&str)> Drop for Report<F> {
+    fn drop(&mut self) {
+        self.done(match self.0 {
+            Some(_) => Err("the runtime ended before the ledger had answered".to_owned()),
+            None => Ok(()),
+        });
     }
 }
 
