@@ -9,7 +9,7 @@ cache=$(cd "$cache" && pwd)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 # Each set of tools has a folder of its own, so that a change of the pins installs anew.
-pins=$(cat "$here"/requirements.txt "$here"/package-lock.json "$here"/mcp/package.json | sha256sum | cut -c1-16)
+pins=$(cat "$here"/requirements.txt "$here"/{,mcp/}package-lock.json | sha256sum | cut -c1-16)
 tools=$cache/$pins
 python=$tools/venv/bin/python
 node=$tools/venv/bin/node
@@ -18,12 +18,11 @@ if [ ! -e "$tools/complete" ]; then
   mkdir -p "$tools/mcp"
   python3 -m venv "$tools/venv"
   "$tools/venv/bin/pip" install --quiet --require-virtualenv --requirement "$here/requirements.txt"
-  cp "$here/package.json" "$here/package-lock.json" "$tools/"
-  cp "$here/mcp/package.json" "$tools/mcp/"
-  # npm comes with the node of the venv. MCP's programs have no lock file: the one that npm writes for an optional
-  # package of the Inspector `npm ci` refuses.
-  (cd "$tools" && PATH=$tools/venv/bin:$PATH npm ci --silent --no-audit --no-fund --ignore-scripts)
-  (cd "$tools/mcp" && PATH=$tools/venv/bin:$PATH npm install --silent --no-audit --no-fund --ignore-scripts --no-package-lock)
+  # npm comes with the node of the venv.
+  for set in . mcp; do
+    cp "$here/$set"/package{,-lock}.json "$tools/$set/"
+    (cd "$tools/$set" && PATH=$tools/venv/bin:$PATH npm ci --silent --no-audit --no-fund --ignore-scripts)
+  done
   touch "$tools/complete"
 fi
 major=$("$node" --version | sed -E 's/^v([0-9]+).*/\1/')
