@@ -17,13 +17,13 @@ fn asks() -> impl Policy {
     |_: &CallFacts<'_>| Decision::ask("somebody has to know")
 }
 
-fn asking() -> (McpServer, Arc<MemoryLedger>) {
+pub(crate) fn asking() -> (McpServer, Arc<MemoryLedger>) {
     let ledger = Arc::new(MemoryLedger::default());
     let harness = harness(asks()).ledger(Arc::clone(&ledger));
     (McpServer::builder(harness).build().expect("a server"), ledger)
 }
 
-fn ends(ledger: &MemoryLedger) -> Vec<Code> {
+pub(crate) fn ends(ledger: &MemoryLedger) -> Vec<Code> {
     let end = |entry: &Entry| if let Entry::End(record) = entry { Some(record.code()) } else { None };
     ledger.entries().iter().filter_map(end).collect()
 }
@@ -85,7 +85,7 @@ async fn i08_a_client_that_cant_ask_runs_nothing() {
 }
 
 /// A call of `wipe`, with what else it brings.
-fn call(id: u32, more: Value) -> Value {
+pub(crate) fn call(id: u32, more: Value) -> Value {
     let mut params = json!({"name": "wipe", "arguments": {"name": "a"}, "_meta": modern()});
     for (key, value) in more.as_object().expect("members") {
         params[key] = value.clone();
@@ -93,7 +93,7 @@ fn call(id: u32, more: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-fn yes() -> Value {
+pub(crate) fn yes() -> Value {
     json!({"approval": {"action": "accept", "content": {"go_ahead": true}}})
 }
 
@@ -218,7 +218,7 @@ fn paying(ledger: &Arc<MemoryLedger>) -> McpServer {
 }
 
 /// The questions that somebody elsewhere has to answer.
-async fn open_questions(ledger: &MemoryLedger) -> Vec<QuestionId> {
+pub(crate) async fn open_questions(ledger: &MemoryLedger) -> Vec<QuestionId> {
     let history = ledger.history(Query::all()).await.expect("a history");
     history.waiting().filter_map(|case| case.asked()?.question()).collect()
 }

@@ -3,6 +3,7 @@
 mod asking;
 mod client;
 mod forms;
+mod given_up;
 mod hostile;
 mod http;
 mod listing;
@@ -10,3 +11,4 @@ mod servers;
 mod sessions;
 mod stdio;
 mod support;
+mod unread;

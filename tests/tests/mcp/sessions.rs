@@ -17,26 +17,26 @@ use crate::listing::modern;
 use crate::support::{SOON, harness, server, text};
 
 /// A client at a router.
-struct Client {
+pub(crate) struct Client {
     router: Router,
-    session: String,
+    pub(crate) session: String,
 }
 
 /// The messages of a response, as they come.
-struct Messages {
-    status: StatusCode,
+pub(crate) struct Messages {
+    pub(crate) status: StatusCode,
     body: Pin<Box<dyn Stream<Item = Result<Bytes, axum::Error>> + Send>>,
     text: String,
 }
 
 impl Messages {
-    fn of(response: Response<Body>) -> Self {
+    pub(crate) fn of(response: Response<Body>) -> Self {
         let status = response.status();
         Messages { status, body: Box::pin(response.into_body().into_data_stream()), text: String::new() }
     }
 
     /// The next one. `None`: none comes any more.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             while let Some((line, rest)) = self.text.split_once('\n') {
                 let message = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok());
@@ -49,13 +49,19 @@ impl Messages {
         }
     }
 
-    async fn one(mut self) -> Value {
+    /// Of a body that is one message.
+    async fn whole(self) -> Value {
+        let parts: Vec<_> = self.body.map(|part| part.expect("a body").to_vec()).collect().await;
+        serde_json::from_slice(&parts.concat()).expect("JSON")
+    }
+
+    pub(crate) async fn one(mut self) -> Value {
         tokio::time::timeout(SOON, self.next()).await.expect("in time").expect("a message")
     }
 }
 
 /// A request as a client of before 2026-07-28 sends it.
-fn request(method: Method, session: Option<&str>, body: impl Into<Body>) -> Request<Body> {
+pub(crate) fn request(method: Method, session: Option<&str>, body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder()
         .method(method)
         .uri("/mcp")
@@ -68,12 +74,12 @@ fn request(method: Method, session: Option<&str>, body: impl Into<Body>) -> Requ
     request.body(body.into()).expect("a request")
 }
 
-async fn ask(router: &Router, request: Request<Body>) -> Response<Body> {
+pub(crate) async fn ask(router: &Router, request: Request<Body>) -> Response<Body> {
     let asked = router.clone().oneshot(request);
     tokio::time::timeout(SOON, asked).await.expect("in time").expect("a response")
 }
 
-fn hello(capabilities: &Value) -> String {
+pub(crate) fn hello(capabilities: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": capabilities,
         "clientInfo": {"name": "raw", "version": "1"},
@@ -81,13 +87,13 @@ fn hello(capabilities: &Value) -> String {
     .to_string()
 }
 
-fn call(id: u32, name: &str, arguments: &Value) -> String {
+pub(crate) fn call(id: u32, name: &str, arguments: &Value) -> String {
     let params = json!({"name": name, "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
 impl Client {
-    async fn begin(router: &Router, capabilities: &Value) -> Self {
+    pub(crate) async fn begin(router: &Router, capabilities: &Value) -> Self {
         let response = ask(router, request(Method::POST, None, hello(capabilities))).await;
         assert_eq!(response.status(), StatusCode::OK);
         let session = response.headers()["mcp-session-id"].to_str().expect("text").to_owned();
@@ -95,7 +101,7 @@ impl Client {
         Client { router: router.clone(), session }
     }
 
-    async fn send(&self, body: String) -> Messages {
+    pub(crate) async fn send(&self, body: String) -> Messages {
         Messages::of(ask(&self.router, request(Method::POST, Some(&self.session), body)).await)
     }
 }
@@ -143,7 +149,10 @@ async fn there_are_no_more_sessions_than_there_may_be() {
     let first = Client::begin(&router, &json!({})).await;
     let _second = Client::begin(&router, &json!({})).await;
     let third = ask(&router, request(Method::POST, None, hello(&json!({})))).await;
-    assert_eq!(third.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(third.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let seconds: u64 = third.headers()["retry-after"].to_str().expect("text").parse().expect("seconds");
+    assert!((1..=301).contains(&seconds), "{seconds}");
+    assert_eq!(Messages::of(third).whole().await["error"]["code"], -32603);
     let ended = ask(&router, request(Method::DELETE, Some(&first.session), "")).await;
     assert_eq!(ended.status(), StatusCode::ACCEPTED);
     let _third = Client::begin(&router, &json!({})).await;
@@ -183,6 +192,15 @@ async fn i09_a_session_is_its_callers_alone() {
     assert_eq!(text(&Messages::of(own).one().await), "a");
 }
 
+/// A call of a tool, as clients of 2026-07-28 send it.
+pub(crate) fn of_modern(name: &str, body: &Value) -> Request<Body> {
+    let mut request = request(Method::POST, None, body.to_string());
+    for (header, value) in [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)] {
+        request.headers_mut().insert(header, value.parse().expect("a header"));
+    }
+    request
+}
+
 /// A call of 2026-07-28, and its answer.
 async fn modern_call(router: &Router, caller: Option<&str>, name: &str, more: &Value) -> Value {
     let mut params = json!({"name": name, "arguments": {"name": "a"}, "_meta": modern()});
@@ -190,10 +208,7 @@ async fn modern_call(router: &Router, caller: Option<&str>, name: &str, more: &V
         params[key] = value.clone();
     }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let mut request = request(Method::POST, None, body.to_string());
-    for (header, value) in [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)] {
-        request.headers_mut().insert(header, value.parse().expect("a header"));
-    }
+    let request = of_modern(name, &body);
     let request = caller.into_iter().fold(request, |request, caller| by(caller, request));
     let response = ask(router, request).await;
     let body = response.into_body().into_data_stream().map(|part| part.expect("a body").to_vec()).concat().await;

@@ -9,6 +9,7 @@ mod client;
 mod envelope;
 mod form;
 mod server;
+mod unanswered;
 
 pub use client::{McpClient, McpClientBuilder, McpClientError, PinState, Pins, PinsError, RemoteTool, RemoteToolError};
 pub use form::{McpForm, McpFormAnswer, McpFormError, ask_client};

@@ -4,17 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ContentBlock,
-    InputRequest, InputRequests, InputResponses, JsonObject, RequestId, ResourceContents, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, InputRequest, InputRequests,
+    InputResponses, JsonObject, ResourceContents, ServerResult,
 };
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use rmcp::service::{PeerRequestOptions, ServiceError};
 
 use super::link::{Link, Session};
 use super::side::{OneAsked, UnderWay};
 use crate::call::{Block, Content};
 use crate::mcp::server::ASKING;
+use crate::mcp::unanswered::Unanswered;
 use crate::schema::json::{Json, is_integer_literal};
 use crate::schema::{Digest, text};
 use crate::tool::{CallContext, CodedError, DynamicOutput};
@@ -106,7 +106,7 @@ impl Target {
             .await
             .map_err(|error| gone(&error))?;
         let _listening = session.reports().listen(handle.progress_token.clone(), cx);
-        let mut unanswered = Unanswered { peer: peer.clone(), id: Some(handle.id.clone()) };
+        let unanswered = Unanswered::new(peer, &handle.id);
         let response = tokio::select! {
             response = &mut handle.rx => response,
             // Dropped with this, the server is told.
@@ -119,7 +119,7 @@ impl Target {
                 return Err(failed("timeout", what));
             }
         };
-        unanswered.id = None;
+        unanswered.end();
         match response.unwrap_or(Err(ServiceError::TransportClosed)) {
             Ok(result) => Ok(result),
             Err(ServiceError::McpError(error)) => {
@@ -201,27 +201,6 @@ fn holds_no_more(value: &Json) -> bool {
         Json::Array(elements) => elements.iter().all(holds_no_more),
         Json::Object(members) => members.iter().all(|(_, member)| holds_no_more(member)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => true,
-    }
-}
-
-/// A request whose answer nobody has yet. If nobody waits for it any more, the server is told.
-struct Unanswered {
-    peer: Peer<RoleClient>,
-    id: Option<RequestId>,
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        let Some(id) = self.id.take() else { return };
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let peer = self.peer.clone();
-        let reason = "nobody waits for the result any more".to_owned();
-        let param = CancelledNotificationParam::new(Some(id), Some(reason));
-        runtime.spawn(async move {
-            if let Err(error) = peer.notify_cancelled(param).await {
-                tracing::debug!(target: "tool_runtime", %error, "a server can't be told of a cancelled call");
-            }
-        });
     }
 }
 

@@ -3,7 +3,7 @@
 //! A client of before 2026-07-28 is sent an `elicitation/create` while its call waits. A newer one can't be sent
 //! anything: its call ends in `input_required`, and comes again with the answer: see [`super::waiting`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,19 +12,20 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputResponses, PrimitiveSchemaDefinition, StringSchema,
+    ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    InputResponses, ServerRequest,
 };
-use rmcp::service::{Peer, RequestContext, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use tokio::sync::oneshot;
 
 use super::Served;
 use super::forms::{AskedBy, Filling};
+use super::questions::{fill, form, read};
 use crate::BoxFuture;
 use crate::call::CallId;
-use crate::gate::{Answer, Approver, Blank, Question, QuestionSet, Signer};
+use crate::gate::{Answer, Approver, Question, QuestionSet, Signer};
 use crate::ledger::Verdict;
-use crate::schema::text;
+use crate::mcp::unanswered::Unanswered;
 
 tokio::task_local! {
     /// The call of an MCP client that this task runs.
@@ -126,6 +127,8 @@ pub(in crate::mcp) struct Asking {
     /// The mark of whose call it is.
     pub(super) caller: Option<String>,
     call_id: CallId,
+    /// The call that has waited, and that this one goes on with if nobody else does first.
+    waited: Option<CallId>,
     pub(super) served: Arc<Served>,
     way: Way,
     limit: Duration,
@@ -159,7 +162,7 @@ fn takes_forms(context: &RequestContext<RoleServer>) -> bool {
 impl Asking {
     pub(super) fn new(
         served: Arc<Served>,
-        (call_id, caller): (CallId, Option<String>),
+        (call_id, waited, caller): (CallId, Option<CallId>, Option<String>),
         context: &RequestContext<RoleServer>,
         is_modern: bool,
         limit: Duration,
@@ -172,7 +175,7 @@ impl Asking {
         };
         let (has_to_end, waits) = (AtomicBool::new(false), AtomicBool::new(false));
         let (later, given, wants, verdicts) = (Mutex::new(None), Mutex::new(given), Mutex::default(), Mutex::default());
-        Asking { caller, call_id, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
+        Asking { caller, call_id, waited, served, way, limit, later, given, has_to_end, waits, wants, verdicts }
     }
 
     /// It was decided that a call of this client's may run.
@@ -187,10 +190,16 @@ impl Asking {
         verdicts.push(Arc::clone(verdict));
     }
 
-    /// On what a call runs: the client's own, or one that it makes.
-    fn verdict(&self, call_id: &CallId) -> Option<Arc<Verdict>> {
+    /// On what a call runs: one that the client's own makes, or without an id that itself.
+    fn verdict(&self, call_id: Option<&CallId>) -> Option<Arc<Verdict>> {
+        let meant = |id: &CallId| call_id.map_or_else(|| self.is_own(id), |call_id| call_id == id);
         let verdicts = self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
-        verdicts.iter().rev().find(|verdict| verdict.call_id() == call_id).cloned()
+        verdicts.iter().rev().find(|verdict| meant(verdict.call_id())).cloned()
+    }
+
+    /// Is it the client's own call?
+    fn is_own(&self, call_id: &CallId) -> bool {
+        *call_id == self.call_id || self.waited.as_ref() == Some(call_id)
     }
 
     fn wants(&self) -> MutexGuard<'_, Wants> {
@@ -232,7 +241,7 @@ impl Asking {
         if !self.can_fill() {
             return ElicitResult::new(ElicitationAction::Cancel);
         }
-        let verdict = self.verdict(by.call_id.unwrap_or(&self.call_id));
+        let verdict = self.verdict(by.call_id);
         let filling = Filling::new(&self.served, verdict, &form, by.server);
         let filled = self.fill(key, form).await;
         filling.ended(filled).await
@@ -242,15 +251,10 @@ impl Asking {
         let closed = || ElicitResult::new(ElicitationAction::Cancel);
         match &self.way {
             Way::None => closed(),
-            Way::Elicitation(peer) => {
-                self.waits.store(true, Ordering::Relaxed);
-                let filled = peer.create_elicitation_with_timeout(form, Some(self.limit)).await;
-                self.waits.store(false, Ordering::Relaxed);
-                filled.unwrap_or_else(|error| {
-                    tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
-                    closed()
-                })
-            }
+            Way::Elicitation(peer) => self.elicit(peer, form).await.unwrap_or_else(|error| {
+                tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
+                closed()
+            }),
             Way::InputRequired => {
                 let given = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
                 if let Some(given) = given.and_then(|given| serde_json::from_value(given).ok()) {
@@ -273,9 +277,24 @@ impl Asking {
         }
     }
 
-    /// How the call is called in the records.
-    pub(super) fn call_id(&self) -> &CallId {
-        &self.call_id
+    /// Sends the client a form, and waits for what comes of it. Whoever stops waiting has the client told that nobody
+    /// wants it filled in any more.
+    async fn elicit(&self, peer: &Peer<RoleServer>, form: ElicitRequestParams) -> Result<ElicitResult, ServiceError> {
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
+        let _thinks = Thinks::begin(self);
+        let handle = peer.send_cancellable_request(request, PeerRequestOptions::with_timeout(self.limit)).await?;
+        let unanswered = Unanswered::new(peer, &handle.id);
+        let filled = handle.await_response().await;
+        unanswered.end();
+        match filled? {
+            ClientResult::ElicitResult(filled) => Ok(filled),
+            _ => Err(ServiceError::UnexpectedResponse),
+        }
+    }
+
+    /// How the call may be called in the records.
+    pub(super) fn call_ids(&self) -> impl Iterator<Item = &CallId> {
+        self.waited.iter().chain([&self.call_id])
     }
 
     /// A person is thinking just now.
@@ -290,7 +309,7 @@ impl Asking {
     fn note(&self, asked: QuestionSet, answers: &[Answer]) {
         let QuestionSet { questions, notices, .. } = asked;
         let own =
-            |(question, answer): &(Question, &Answer)| **answer == Answer::Later && question.call_id == self.call_id;
+            |(question, answer): &(Question, &Answer)| **answer == Answer::Later && self.is_own(&question.call_id);
         let Some((question, _)) = questions.into_iter().zip(answers).find(own) else { return };
         let mut set = QuestionSet::new([question]);
         set.notices = notices;
@@ -312,28 +331,23 @@ impl Asking {
         let count = set.questions.len();
         match &self.way {
             Way::None => vec![Answer::Unavailable; count],
-            Way::Elicitation(peer) => {
-                self.waits.store(true, Ordering::Relaxed);
-                let answer = peer.create_elicitation_with_timeout(form(&set), Some(self.limit)).await;
-                self.waits.store(false, Ordering::Relaxed);
-                match answer {
-                    Ok(result) => {
-                        fill(&set, &result);
-                        read(&set.questions, &result)
-                    }
-                    Err(ServiceError::Timeout { .. }) => vec![Answer::Expired; count],
-                    Err(error) => {
-                        tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
-                        vec![Answer::Unavailable; count]
-                    }
+            Way::Elicitation(peer) => match self.elicit(peer, form(&set)).await {
+                Ok(result) => {
+                    fill(&set, &result);
+                    read(&set.questions, &result)
                 }
-            }
+                Err(ServiceError::Timeout { .. }) => vec![Answer::Expired; count],
+                Err(error) => {
+                    tracing::debug!(target: "tool_runtime", %error, "an MCP client could not be asked");
+                    vec![Answer::Unavailable; count]
+                }
+            },
             // What is asked for is given to a call that is there: one that waits takes no more than a yes or a no.
             Way::InputRequired
                 if set
                     .questions
                     .iter()
-                    .any(|question| question.call_id != self.call_id || !question.blanks.is_empty()) =>
+                    .any(|question| !self.is_own(&question.call_id) || !question.blanks.is_empty()) =>
             {
                 vec![Answer::Unavailable; count]
             }
@@ -345,103 +359,18 @@ impl Asking {
     }
 }
 
-/// The field of a form that is for a question.
-fn field(index: usize, of: usize) -> String {
-    if of == 1 { "go_ahead".to_owned() } else { format!("go_ahead_{}", index + 1) }
-}
+/// A person thinks, as long as this is there.
+struct Thinks<'a>(&'a Asking);
 
-/// The field of a form that is for a blank of a question.
-fn blank_field(index: usize, of: usize, place: usize) -> String {
-    format!("{}_blank_{}", field(index, of), place + 1)
-}
-
-/// What a blank takes, as far as that is known.
-fn choices(blank: &Blank) -> String {
-    let choices: Vec<String> = blank.choices.iter().take(20).map(|choice| text::visible(choice, 80)).collect();
-    match choices.is_empty() {
-        true => text::visible(&blank.types, 80),
-        false => format!("{}: {}", text::visible(&blank.types, 80), choices.join(", ")),
+impl<'a> Thinks<'a> {
+    fn begin(asking: &'a Asking) -> Self {
+        asking.begin_to_wait();
+        Thinks(asking)
     }
 }
 
-/// Writes what was filled in into the blanks. What the tool doesn't take stays open, and the call doesn't run.
-fn fill(set: &QuestionSet, result: &ElicitResult) {
-    let Some(content) = &result.content else { return };
-    let count = set.questions.len();
-    for (index, question) in set.questions.iter().enumerate() {
-        for (place, blank) in question.blanks.iter().enumerate() {
-            let Some(typed) = content.get(blank_field(index, count, place)).and_then(serde_json::Value::as_str) else {
-                continue;
-            };
-            if let Err(error) = set.fill_text(&question.id, &blank.slot, typed) {
-                tracing::debug!(target: "tool_runtime", %error, slot = blank.slot, "a blank was not filled");
-            }
-        }
+impl Drop for Thinks<'_> {
+    fn drop(&mut self) {
+        self.0.waits.store(false, Ordering::Relaxed);
     }
-}
-
-/// How much of the arguments is shown, in characters: all of what can be read by a person.
-const SHOWN: usize = 4_000;
-
-/// A form with a yes or no for each question.
-pub(super) fn form(set: &QuestionSet) -> ElicitRequestParams {
-    let count = set.questions.len();
-    let mut properties = BTreeMap::new();
-    let mut message = String::new();
-    for notice in &set.notices {
-        message.push_str(&text::visible(notice, 1_000));
-        message.push('\n');
-    }
-    for (index, question) in set.questions.iter().enumerate() {
-        describe(&mut message, question);
-        let title = format!("Let `{}` run", text::visible(&question.tool, 80));
-        let schema = BooleanSchema::new().title(title);
-        properties.insert(field(index, count), PrimitiveSchemaDefinition::Boolean(schema));
-        for (place, blank) in question.blanks.iter().enumerate() {
-            let asks = StringSchema::new().title(text::visible(&blank.asks, 200)).description(choices(blank));
-            properties.insert(blank_field(index, count, place), PrimitiveSchemaDefinition::String(asks));
-        }
-    }
-    let required: Vec<String> = properties.keys().cloned().collect();
-    let mut schema = ElicitationSchema::new(properties);
-    schema.required = Some(required);
-    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema }
-}
-
-fn describe(message: &mut String, question: &Question) {
-    let mut line = |text: String| {
-        message.push_str(&text);
-        message.push('\n');
-    };
-    match &question.card {
-        Some(card) => {
-            line(text::visible(&card.title, 500));
-            if let Some(body) = &card.body {
-                line(text::visible(body, SHOWN));
-            }
-        }
-        None => line(format!("May `{}` run?", text::visible(&question.tool, 80))),
-    }
-    line(format!("`{}` with {}", text::visible(&question.tool, 80), text::excerpt(&question.arguments, SHOWN)));
-    for reason in &question.reasons {
-        line(format!("Asked because: {}", text::visible(reason, 500)));
-    }
-}
-
-/// What a filled form says of each question. Nothing is a yes but a yes.
-pub(super) fn read(questions: &[Question], result: &ElicitResult) -> Vec<Answer> {
-    let count = questions.len();
-    let answer = |index: usize| match &result.action {
-        ElicitationAction::Accept => {
-            match result.content.as_ref().and_then(|content| content.get(field(index, count))) {
-                Some(serde_json::Value::Bool(true)) => Answer::Yes,
-                Some(serde_json::Value::Bool(false)) => Answer::No,
-                _ => Answer::Unavailable,
-            }
-        }
-        ElicitationAction::Decline => Answer::No,
-        // The question was closed, and not answered.
-        _ => Answer::Unavailable,
-    };
-    (0..count).map(answer).collect()
 }

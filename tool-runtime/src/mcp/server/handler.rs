@@ -1,17 +1,18 @@
 //! What `rmcp` asks of a server.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, InitializeRequestParams, InitializeResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::{ASKING, Asking};
@@ -24,8 +25,8 @@ use super::{McpServer, Served, results};
 use crate::call::{Code, RawArguments, ToolCall};
 use crate::gate::Answer;
 
-/// How often a client that waits for a person hears that it is to wait on. Clients give up after a minute.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How long a client may take for the last reports of a call that is over, before they are left out.
+const LAST: Duration = Duration::from_secs(5);
 
 /// What serves one connection.
 pub(super) struct Handler {
@@ -89,14 +90,13 @@ impl ServerHandler for Handler {
         let arguments = arguments(&mut context, request.arguments);
         let call = ToolCall::new(self.server.next_call(caller.as_deref()), &*request.name, arguments);
         let parked = waiting.like(&served.harness, served.asks_client, &call, caller.as_deref(), returned).await;
-        // One that has waited is called what it was called then.
-        let own = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
-        let call_id = own.unwrap_or_else(|| call.id().clone());
+        // One that has waited is called what it was called then; unless somebody else goes on with it before.
+        let waited = parked.as_deref().and_then(|parked| Some(parked.question()?.call_id.clone()));
         let given = if returned.is_none() { request.input_responses.clone() } else { None };
         let given = given.unwrap_or_default();
         let asking = Arc::new(Asking::new(
             Arc::clone(&served),
-            (call_id, caller),
+            (call.id().clone(), waited, caller),
             &context,
             is_modern,
             self.server.0.ask_within,
@@ -184,40 +184,31 @@ impl Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let loaded = served.harness.loaded_tools();
         let before = served.listing.has_deferred().then(|| loaded.names());
-        let ended = match context.meta.get_progress_token() {
-            None => loop {
-                tokio::select! {
-                    biased;
-                    went = &mut going.future => break Ok(went),
-                    wanted = going.asking.wanted() => break Err(wanted),
-                    () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
-                }
-            },
+        let token = context.meta.get_progress_token();
+        let (listening, telling) = match token {
+            None => (None, None),
             Some(token) => {
-                let mut listening = self.server.0.relay.listen(going.asking.call_id());
-                let mut teller = Teller::new(context.peer.clone(), token);
-                // Not `interval`, whose first tick is now: timers count in milliseconds, and each call would wait for one.
-                let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-                let ended = loop {
-                    tokio::select! {
-                        biased;
-                        Some(progress) = listening.reports.recv() => teller.tell(progress).await,
-                        went = &mut going.future => break Ok(went),
-                        wanted = going.asking.wanted() => break Err(wanted),
-                        () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
-                        _ = heartbeat.tick() => {
-                            if going.asking.waits() {
-                                teller.wait().await;
-                            }
-                        }
-                    }
-                };
-                while let Ok(progress) = listening.reports.try_recv() {
-                    teller.tell(progress).await;
-                }
-                ended
+                let (listening, reports) = self.server.0.relay.listen(going.asking.call_ids());
+                let teller = Teller::new(context.peer.clone(), token);
+                (Some(listening), Some(teller.tell_all(reports, Arc::clone(&going.asking))))
             }
         };
+        let mut telling = pin!(OptionFuture::from(telling));
+        let mut is_told = listening.is_none();
+        // The call goes on while the client is told of it: one that doesn't read keeps no call from its end.
+        let ended = loop {
+            tokio::select! {
+                biased;
+                _ = &mut telling, if !is_told => is_told = true,
+                went = &mut going.future => break Ok(went),
+                wanted = going.asking.wanted() => break Err(wanted),
+                () = context.ct.cancelled(), if !going.token.is_cancelled() => going.token.cancel(),
+            }
+        };
+        drop(listening);
+        if !is_told && tokio::time::timeout(LAST, telling).await.is_err() {
+            tracing::debug!(target: "tool_runtime", tool = name, "an MCP client takes no progress");
+        }
         if before.is_some_and(|before| before != loaded.names()) {
             self.server.tell_changed();
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::McpServer;
 use super::caller::McpCaller;
 use super::handler::Handler;
-use super::sessions::Sessions;
+use super::sessions::{REFUSED, Sessions};
 use crate::mcp::envelope::{Envelope, Received, Refusal};
 
 /// How a server takes requests over HTTP.
@@ -76,7 +77,8 @@ impl HttpOptions {
     }
 
     /// Sets how many clients of before 2026-07-28 may have a session at a time: 4,096, unless it is set. One that
-    /// nobody uses ends after five minutes. Newer clients have none.
+    /// nobody uses ends after five minutes. Beyond that a client is told (503) when to try again. Newer clients have
+    /// none.
     #[must_use]
     pub fn sessions(mut self, most: usize) -> Self {
         self.sessions = most;
@@ -152,7 +154,24 @@ async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response 
         Ok(request) => request,
         Err(response) => return *response,
     };
-    endpoint.service.handle(request).await.map(Body::new)
+    let answered = REFUSED.scope(AtomicBool::new(false), async {
+        let response = endpoint.service.handle(request).await.map(Body::new);
+        (response, REFUSED.with(|refused| refused.load(Ordering::Relaxed)))
+    });
+    match answered.await {
+        (response, false) => response,
+        (_, true) => full(endpoint.sessions.room_in()),
+    }
+}
+
+/// There are as many sessions as there may be.
+fn full(room_in: Duration) -> Response {
+    let message = "too many sessions are open".to_owned();
+    let refusal = Refusal { id: None, code: ErrorCode::INTERNAL_ERROR, message };
+    let mut response = *refused(StatusCode::SERVICE_UNAVAILABLE, &refusal);
+    let seconds = room_in.as_secs().saturating_add(1);
+    response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    response
 }
 
 /// Takes the arguments out of a message, and keeps them beside it as they stand.

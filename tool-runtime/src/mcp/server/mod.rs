@@ -8,6 +8,8 @@ mod handler;
 mod http;
 mod listing;
 mod open;
+mod outflow;
+mod questions;
 mod relay;
 mod results;
 mod sessions;

@@ -3,19 +3,24 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::asking::ASKING;
+use super::asking::{ASKING, Asking};
 use crate::call::CallId;
 use crate::events::{Event, EventKind, Observer};
 use crate::tool::Progress;
 
 /// How many reports of a call may wait for a client that reads slowly. Further ones are left out.
 const ROOM: usize = 64;
+
+/// How often a client that waits for a person hears that it is to wait on. Clients give up after a minute.
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Hears of all calls, and hands the progress of some on.
 #[derive(Clone, Default)]
@@ -25,7 +30,8 @@ pub(super) struct Relay(Arc<Listeners>);
 struct Listeners {
     /// Most calls have none: then nobody takes the lock.
     count: AtomicUsize,
-    by_call: Mutex<HashMap<CallId, mpsc::Sender<Progress>>>,
+    /// Several clients may wait for one call.
+    by_call: Mutex<HashMap<CallId, Vec<mpsc::Sender<Progress>>>>,
 }
 
 impl Observer for Relay {
@@ -43,7 +49,7 @@ impl Observer for Relay {
             return;
         }
         let by_call = self.0.by_call.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(listener) = by_call.get(event.call_id()) {
+        for listener in by_call.get(event.call_id()).into_iter().flatten() {
             // A body never waits for a client.
             let _full_or_gone = listener.try_send(progress.clone());
         }
@@ -51,24 +57,41 @@ impl Observer for Relay {
 }
 
 impl Relay {
-    pub(super) fn listen(&self, call_id: &CallId) -> Listening {
+    /// From now on, until the first that it gives is dropped, the second is given the reports of these calls.
+    pub(super) fn listen<'a>(
+        &self,
+        call_ids: impl Iterator<Item = &'a CallId>,
+    ) -> (Listening, mpsc::Receiver<Progress>) {
         let (sender, reports) = mpsc::channel(ROOM);
-        self.0.by_call.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), sender);
+        let call_ids: Vec<CallId> = call_ids.cloned().collect();
+        let mut by_call = self.0.by_call.lock().unwrap_or_else(PoisonError::into_inner);
+        for call_id in &call_ids {
+            by_call.entry(call_id.clone()).or_default().push(sender.clone());
+        }
+        drop(by_call);
         self.0.count.fetch_add(1, Ordering::Release);
-        Listening { relay: self.clone(), call_id: call_id.clone(), reports }
+        (Listening { relay: self.clone(), call_ids, sender }, reports)
     }
 }
 
-/// The reports of one call.
+/// Somebody hears the reports of a call.
 pub(super) struct Listening {
     relay: Relay,
-    call_id: CallId,
-    pub(super) reports: mpsc::Receiver<Progress>,
+    call_ids: Vec<CallId>,
+    sender: mpsc::Sender<Progress>,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.relay.0.by_call.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call_id);
+        let mut by_call = self.relay.0.by_call.lock().unwrap_or_else(PoisonError::into_inner);
+        for call_id in &self.call_ids {
+            if let Some(listeners) = by_call.get_mut(call_id) {
+                listeners.retain(|listener| !listener.same_channel(&self.sender));
+                if listeners.is_empty() {
+                    by_call.remove(call_id);
+                }
+            }
+        }
         self.relay.0.count.fetch_sub(1, Ordering::Release);
     }
 }
@@ -88,7 +111,27 @@ impl Teller {
         Teller { peer, token, last: -1.0 }
     }
 
-    pub(super) async fn tell(&mut self, progress: Progress) {
+    /// Tells of all reports, until there are no more. A client that waits for a person hears that it is to wait on.
+    pub(super) async fn tell_all(mut self, mut reports: mpsc::Receiver<Progress>, asking: Arc<Asking>) {
+        // Not `interval`, whose first tick is now: timers count in milliseconds, and each call would wait for one.
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        loop {
+            tokio::select! {
+                biased;
+                report = reports.recv() => match report {
+                    Some(report) => self.tell(report).await,
+                    None => return,
+                },
+                _ = heartbeat.tick() => {
+                    if asking.waits() {
+                        self.wait().await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn tell(&mut self, progress: Progress) {
         let known = progress.done.filter(|done| *done > self.last);
         let value = known.unwrap_or(if self.last < 0.0 { 0.0 } else { self.last + STEP });
         self.last = value;
@@ -102,7 +145,7 @@ impl Teller {
     }
 
     /// Somebody is asked, and the client is to wait on.
-    pub(super) async fn wait(&mut self) {
+    async fn wait(&mut self) {
         self.tell(Progress { message: "Waiting for an answer to a question.".to_owned(), done: None }).await;
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -18,9 +19,15 @@ use tokio::time::Instant;
 
 use super::caller::McpCaller;
 use super::open::{Open, TAKEN};
+use super::outflow::unhurried;
 
 /// How long a session lasts in which nothing is sent and no request waits for its answer.
 const IDLE: Duration = Duration::from_secs(5 * 60);
+
+tokio::task_local! {
+    /// Set when a request that this task answers would have begun a session too many.
+    pub(super) static REFUSED: AtomicBool;
+}
 
 /// All sessions. Cheap to clone; all clones are the same.
 #[derive(Clone)]
@@ -74,6 +81,12 @@ impl Sessions {
         Sessions(Arc::new(Inner { local, known: Mutex::default(), most }))
     }
 
+    /// When there may be room for another session, if nobody ends one before.
+    pub(super) fn room_in(&self) -> Duration {
+        let left = |session: &Session| IDLE.saturating_sub(session.last.elapsed());
+        self.0.known().values().filter(|session| session.open.is_idle()).map(left).min().unwrap_or(IDLE)
+    }
+
     /// Is it somebody else's session?
     pub(super) fn is_foreign(&self, id: &str, caller: Option<&McpCaller>) -> bool {
         self.0.known().get(id).is_some_and(|session| session.caller.as_ref() != caller)
@@ -109,6 +122,7 @@ impl SessionManager for Sessions {
         };
         if is_full {
             self.0.local.close_session(&id).await?;
+            let _nobody_asks = REFUSED.try_with(|refused| refused.store(true, Ordering::Relaxed));
             return Err(SessionsError::Full);
         }
         tokio::spawn(watch(Arc::downgrade(&self.0), Arc::clone(&id)));
@@ -147,7 +161,7 @@ impl SessionManager for Sessions {
             let refused = ServerSseMessage::from_message(ServerJsonRpcMessage::error(error, Some(taken.clone())));
             return Ok(Either::Left(stream::once(ready(refused))));
         }
-        Ok(Either::Right(self.0.local.create_stream(id, message).await?))
+        Ok(Either::Right(unhurried(self.0.local.create_stream(id, message).await?)))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionsError> {
@@ -160,7 +174,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
         self.0.touch(id, |_| ());
-        Ok(self.0.local.create_standalone_stream(id).await?)
+        Ok(unhurried(self.0.local.create_standalone_stream(id).await?))
     }
 
     async fn resume(
@@ -169,7 +183,7 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
         self.0.touch(id, |_| ());
-        Ok(self.0.local.resume(id, last_event_id).await?)
+        Ok(unhurried(self.0.local.resume(id, last_event_id).await?))
     }
 }
 

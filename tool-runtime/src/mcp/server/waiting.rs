@@ -16,8 +16,9 @@ use rmcp::model::{
 };
 use tokio::sync::OnceCell;
 
-use super::asking::{Later, form, read};
+use super::asking::Later;
 use super::caller::McpCaller;
+use super::questions::{form, read};
 use super::suspended::Name;
 use crate::call::{CaseId, ToolCall};
 use crate::gate::{Answer, Confirmed, Question, QuestionSet};
