@@ -1,5 +1,5 @@
 use tool_runtime::ToolCall;
-use tool_runtime::wire::gemini::{calls, history, messages, text};
+use tool_runtime::wire::gemini::{Stream, calls, history, messages, miscall, text};
 
 use crate::support::{arguments, ids, results, results_of, streamed, truncated};
 
@@ -131,4 +131,40 @@ fn parts_of_a_stream_are_sent_back_as_they_came() {
     assert_eq!(streamed.history, format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(",")));
     // Calls come whole.
     assert_eq!(truncated(&streamed.calls), [false]);
+}
+
+/// It looks like the end of a conversation, and is a call that the model has to make again.
+#[test]
+fn a_call_that_gemini_could_not_read_is_seen_and_answered() {
+    let wrote = r#"Malformed function call: print(default_api.wipe(name=\"a\"))"#;
+    for (reason, told) in
+        [("MALFORMED_FUNCTION_CALL", "could not be read"), ("UNEXPECTED_TOOL_CALL", "can't be called now")]
+    {
+        for content in ["", r#""content":{},"#, r#""content":{"role":"model","parts":[]},"#] {
+            let response = format!(
+                r#"{{"candidates":[{{{content}"finishReason":"{reason}","finishMessage":"{wrote}"}}],"usageMetadata":{{}}}}"#
+            );
+            assert_eq!(calls(&response), Ok(Vec::new()));
+            let seen = miscall(&response).unwrap().expect("a call that could not be read");
+            assert_eq!((seen.reason(), seen.said().unwrap()), (reason, &*wrote.replace('\\', "")));
+            // Neither is a content of nothing, and the model sees what it wrote.
+            assert_eq!(history(&response).unwrap(), format!(r#"{{"role":"model","parts":[{{"text":"{wrote}"}}]}}"#));
+            let answer: serde_json::Value = serde_json::from_str(&seen.to_json()).unwrap();
+            assert_eq!(answer, serde_json::to_value(&seen).unwrap());
+            assert_eq!(answer["role"], "user");
+            assert!(answer["parts"][0]["text"].as_str().unwrap().contains(told), "{answer}");
+            let mut stream = Stream::new();
+            stream.push(&response).unwrap();
+            stream.push(r#"{"candidates":[{"finishReason":""}],"usageMetadata":{}}"#).unwrap();
+            assert_eq!((stream.miscall(), stream.history()), (Some(&seen), history(&response).unwrap()));
+        }
+        // What the results of calls tell needs no other words.
+        let parts = r#"{"parts":[{"functionCall":{"name":"a"}}]}"#;
+        let response = format!(r#"{{"candidates":[{{"content":{parts},"finishReason":"{reason}"}}]}}"#);
+        assert_eq!(calls(&response).unwrap().len(), 1);
+        assert_eq!(miscall(&response), Ok(None));
+    }
+    for fine in ["STOP", "MAX_TOKENS", "SAFETY"] {
+        assert_eq!(miscall(&format!(r#"{{"candidates":[{{"finishReason":"{fine}"}}]}}"#)), Ok(None));
+    }
 }

@@ -1,8 +1,9 @@
 //! Providers' messages: calls out of a response, results into the next request, and streams.
 //!
-//! A module a format has what is particular to it; `all` has what holds for each, and `properties` tries it on
+//! A module a format has what is particular to it; `all` has what holds for each, `accepted` what providers take back, and `properties` tries it on
 //! generated turns and on anything at all.
 
+mod accepted;
 mod all;
 mod anthropic;
 mod gemini;

@@ -197,6 +197,6 @@ fn what_else_came_is_sent_back() {
             r#""function":{"name":"a","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}"#
         )
     );
-    let message = r#"{"role":"assistant", "content":null,"x":[1.0]}"#;
+    let message = r#"{"role":"assistant", "content":"","x":[1.0]}"#;
     assert_eq!(history(message).unwrap(), message);
 }

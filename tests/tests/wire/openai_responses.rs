@@ -99,7 +99,7 @@ fn items_of_a_stream_are_sent_back_as_they_came() {
     let early = streamed("openai_responses", &events.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(
         early.history,
-        format!(r#"[{reasoning},{{"type":"function_call","call_id":"1","name":"a","arguments":"{{"}}]"#)
+        format!(r#"[{reasoning},{{"type":"function_call","call_id":"1","name":"a","arguments":"{{}}"}}]"#)
     );
     assert_eq!(truncated(&early.calls), [true]);
     events.push(format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{call}}}"#));

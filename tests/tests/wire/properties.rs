@@ -20,7 +20,7 @@ pub(crate) fn config(cases: u32) -> Config {
 }
 
 /// The text of a JSON value, in any spelling.
-fn json() -> impl Strategy<Value = String> {
+pub(crate) fn json() -> impl Strategy<Value = String> {
     let string = prop_oneof![
         any::<String>().prop_map(|text| quoted(&text)),
         Just(r#""\ud83c\udf78\/\u0041""#.to_owned()),
@@ -88,7 +88,7 @@ fn key() -> impl Strategy<Value = String> {
     prop::sample::select(&KEYS[..]).prop_map(quoted)
 }
 
-fn object(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+pub(crate) fn object(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     vec((key(), inner), 0..5).prop_map(|members| {
         let members: Vec<String> = members.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
         format!("{{{}}}", members.join(" ,\n"))
@@ -96,7 +96,7 @@ fn object(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String>
 }
 
 /// Values of `type`, which decide what is read.
-fn typed() -> impl Strategy<Value = String> {
+pub(crate) fn typed() -> impl Strategy<Value = String> {
     const TYPES: [&str; 16] = [
         "response.output_item.added",
         "response.output_item.done",
@@ -128,7 +128,7 @@ fn called() -> impl Strategy<Value = Called> {
     (id, name, object(json())).prop_map(|(id, name, arguments)| Called { id, name, arguments })
 }
 
-fn said() -> impl Strategy<Value = Said> {
+pub(crate) fn said() -> impl Strategy<Value = Said> {
     (any::<String>(), vec(called(), 0..4), any::<bool>()).prop_map(|(text, calls, cut_off)| Said {
         text,
         calls,

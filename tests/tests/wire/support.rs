@@ -36,11 +36,17 @@ impl Said {
         Said { calls: calls.into_iter().collect(), ..Said::default() }
     }
 
-    /// The calls as they should be read.
+    pub(crate) fn has_id(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| call.id.as_deref() == Some(id))
+    }
+
+    /// The calls as they should be read. An identifier that another call before has is none.
     pub(crate) fn expected(&self) -> Vec<ToolCall> {
         let last = self.calls.len();
+        let mut seen = std::collections::HashSet::new();
         let call = |(index, call): (usize, &Called)| {
-            let id = call.id.clone().unwrap_or_else(|| format!("call_without_id_{index}"));
+            let id = call.id.clone().filter(|id| seen.insert(id.clone()));
+            let id = id.unwrap_or_else(|| format!("call_without_id_{index}"));
             let read = ToolCall::new(id, &call.name, call.arguments.as_str());
             if self.cut_off && index + 1 == last { read.truncated() } else { read }
         };

@@ -17,7 +17,11 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, as_text, has_images, identified, mended, object, parts_of, reported};
+use super::common::{
+    Change, Fail, Listed, NOTHING, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object,
+    of_id, of_name, of_object_arguments, parts_of, quoted, reported,
+};
+use super::export::anthropic::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;
 pub use stream::Stream;
@@ -50,7 +54,7 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 }
 
 /// The assistant message for the next request's `messages`: its role, and its `content` as it came, thinking and
-/// signatures included. Put it before the [`messages`] that answer it.
+/// signatures included, but for what [would be refused](super). Put it before the [`messages`] that answer it.
 ///
 /// ```
 /// use tool_runtime::wire::anthropic;
@@ -67,21 +71,55 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 /// # Errors
 /// As [`calls`].
 pub fn history(response: &str) -> Result<String, MessageError> {
-    let turn = turn(response).map_err(|fail| fail.of(FORMAT))?;
-    Ok(format!(r#"{{"role":"assistant","content":{}}}"#, mended(&without_blanks(turn.content))))
+    let content = turn(response).and_then(|turn| read_history(turn.content)).map_err(|fail| fail.of(FORMAT))?;
+    Ok(message_of(&content))
 }
 
-fn without_blanks(content: Value<'_>) -> Cow<'_, str> {
-    let is_blank = |block: &Value<'_>| {
-        let [kind, text] = block.members(["type", "text"]).unwrap_or_default();
-        kind.is_some_and(|kind| kind.is("text"))
-            && text.and_then(Value::text).is_some_and(|text| text.trim().is_empty())
-    };
-    if !content.elements().any(|block| is_blank(&block)) {
-        return Cow::Borrowed(content.raw());
+/// The message with this content, which is one of blocks.
+fn message_of(content: &str) -> String {
+    format!(r#"{{"role":"assistant","content":{content}}}"#)
+}
+
+fn read_history(content: Value<'_>) -> Result<String, Fail> {
+    if let Some(text) = content.text() {
+        return Ok(quoted(if text.trim().is_empty() { NOTHING } else { &text }));
     }
-    let kept: Vec<&str> = content.elements().filter(|block| !is_blank(block)).map(Value::raw).collect();
-    Cow::Owned(format!("[{}]", kept.join(",")))
+    let listed = content.elements().enumerate().map(|(index, block)| read_call(index, block));
+    let mut ids = ids_of(&listed.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?).into_iter();
+    let mut blocks = Vec::new();
+    let mut left_out = false;
+    for block in content.elements() {
+        let [kind, text] = block.members(["type", "text"])?;
+        let is = |name| kind.is_some_and(|kind| kind.is(name));
+        let is_blank = |text: Option<Value<'_>>| text.and_then(Value::text).is_none_or(|text| text.trim().is_empty());
+        match () {
+            () if is("text") && is_blank(text) => left_out = true,
+            () if is("tool_use") => blocks.push(sent_back(block, &ids.next().unwrap_or_default())),
+            () => blocks.push(Cow::Borrowed(block.raw())),
+        }
+    }
+    let content = match array_of(&blocks) {
+        Some(changed) => Cow::Owned(changed),
+        None if blocks.is_empty() || left_out => Cow::Owned(content_of(&blocks)),
+        None => Cow::Borrowed(content.raw()),
+    };
+    Ok(mended(&content).into_owned())
+}
+
+/// A content of these blocks. None at all nobody takes.
+fn content_of(blocks: &[Cow<'_, str>]) -> String {
+    match blocks {
+        [] => format!(r#"[{{"type":"text","text":"{NOTHING}"}}]"#),
+        blocks => format!("[{}]", blocks.join(",")),
+    }
+}
+
+/// A call as it can be sent back.
+fn sent_back<'a>(block: Value<'a>, id: &str) -> Cow<'a, str> {
+    let [came, name, input] = block.members(["id", "name", "input"]).unwrap_or_default();
+    let changes = [of_id("id", came, id), of_name("name", name, NAMES), of_object_arguments("input", input)];
+    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
+    changed(block, &changes)
 }
 
 struct Turn<'a> {
@@ -110,14 +148,18 @@ fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     let turn = turn(text)?;
     let mut listed = Vec::new();
     for (index, block) in turn.content.elements().enumerate() {
-        let [kind, id, name, input] = block.members(["type", "id", "name", "input"])?;
-        if kind.is_some_and(|kind| kind.is("tool_use")) {
-            let name = name.and_then(Value::text);
-            let name = name.ok_or_else(|| Fail::Form(format!("`content[{index}]` has no name")))?;
-            listed.push(Listed::new(id, name, input));
-        }
+        listed.extend(read_call(index, block)?);
     }
     Ok(identified(listed, turn.stopped.is_some_and(cuts_off)))
+}
+
+fn read_call(index: usize, block: Value<'_>) -> Result<Option<Listed>, Fail> {
+    let [kind, id, name, input] = block.members(["type", "id", "name", "input"])?;
+    if !kind.is_some_and(|kind| kind.is("tool_use")) {
+        return Ok(None);
+    }
+    let name = name.and_then(Value::text).ok_or_else(|| Fail::Form(format!("`content[{index}]` has no name")))?;
+    Ok(Some(Listed::new(id, name, input)))
 }
 
 fn read_text(text: &str) -> Result<String, Fail> {

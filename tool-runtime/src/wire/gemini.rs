@@ -10,15 +10,23 @@
 //! # Ok::<(), gemini::MessageError>(())
 //! ```
 
+mod miscall;
 mod pieces;
 mod stream;
+
+use std::borrow::Cow;
 
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Value, given, images, mended, object, parts_of, reported, text_beside};
+use super::common::{
+    Change, Fail, Value, changed, given, images, mended, object, of_given_id, of_name, of_object_arguments, parts_of,
+    reported, text_beside,
+};
+use super::export::gemini::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;
+pub use miscall::Miscall;
 pub use stream::Stream;
 
 const FORMAT: &str = "Gemini";
@@ -49,8 +57,17 @@ pub fn text(response: &str) -> Result<String, MessageError> {
     read(response).map(|stream| stream.text().to_owned())
 }
 
-/// The content of a response as it came, thoughts and their signatures included, for the next request's `contents`:
-/// put it before the [`messages`] that answer it.
+/// Why a turn that looks empty has no call: Gemini could not make one of what its model wrote. `None` if there are calls,
+/// whose results tell the model what is wrong.
+///
+/// # Errors
+/// As [`calls`].
+pub fn miscall(response: &str) -> Result<Option<Miscall>, MessageError> {
+    read(response).map(|stream| stream.miscall().cloned())
+}
+
+/// The content of a response as it came, thoughts and their signatures included, but for what
+/// [would be refused](super), for the next request's `contents`: put it before the [`messages`] that answer it.
 ///
 /// ```
 /// use tool_runtime::wire::gemini;
@@ -65,13 +82,34 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 /// # Errors
 /// As [`calls`].
 pub fn history(response: &str) -> Result<String, MessageError> {
-    let whole = || {
+    let stream = read(response)?;
+    let as_it_came = || {
         let root = Value::parse(response)?;
-        if root.is_array() { Ok(None) } else { chunk(root).map(|chunk| chunk.content) }
+        let content = if root.is_array() { None } else { chunk(root)?.content };
+        let [role, parts] = content.map(|content| content.members(["role", "parts"])).transpose()?.unwrap_or_default();
+        let is_fine =
+            role.is_some_and(|role| role.is("model")) && parts.is_some_and(|parts| parts.elements().next().is_some());
+        Ok(content.filter(|_| is_fine && stream.is_sent_as_it_came()))
     };
-    match whole().map_err(|fail| fail.of(FORMAT))? {
+    match as_it_came().map_err(|fail: Fail| fail.of(FORMAT))? {
         Some(content) => Ok(mended(content.raw()).into_owned()),
-        None => read(response).map(|stream| stream.history()),
+        None => Ok(stream.history()),
+    }
+}
+
+/// A part with a call as it can be sent back.
+fn sent_back<'a>(part: Value<'a>, id: &str) -> Cow<'a, str> {
+    let [call] = part.members(["functionCall"]).unwrap_or_default();
+    let [came, name, args] = call.and_then(|call| call.members(["id", "name", "args"]).ok()).unwrap_or_default();
+    // None are none, also here.
+    let args = args.and_then(|args| of_object_arguments("args", Some(args)));
+    let changes = [of_given_id("id", came, id), of_name("name", name, NAMES), args];
+    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
+    match call {
+        Some(call) if !changes.is_empty() => {
+            changed(part, &[("functionCall", Some(changed(call, &changes).into_owned()))])
+        }
+        _ => part.raw().into(),
     }
 }
 
@@ -79,6 +117,8 @@ pub fn history(response: &str) -> Result<String, MessageError> {
 struct Chunk<'a> {
     content: Option<Value<'a>>,
     stopped: Option<Value<'a>>,
+    /// What is said about that.
+    said: Option<Value<'a>>,
 }
 
 fn chunk(root: Value<'_>) -> Result<Chunk<'_>, Fail> {
@@ -88,7 +128,7 @@ fn chunk(root: Value<'_>) -> Result<Chunk<'_>, Fail> {
     let [candidates, feedback, error, parts, usage] =
         root.members(["candidates", "promptFeedback", "error", "parts", "usageMetadata"])?;
     if parts.is_some() {
-        return of_content(root, None);
+        return of_content(root, None, None);
     }
     if let Some(error) = error {
         return Err(reported(error));
@@ -97,26 +137,26 @@ fn chunk(root: Value<'_>) -> Result<Chunk<'_>, Fail> {
         return Err(Fail::form("`candidates` has to be an array"));
     }
     if let Some(candidate) = candidates.and_then(|candidates| candidates.elements().next()) {
-        let [content, stopped] = candidate.members(["content", "finishReason"])?;
+        let [content, stopped, said] = candidate.members(["content", "finishReason", "finishMessage"])?;
         return match content {
-            Some(content) => of_content(content, stopped),
-            None => Ok(Chunk { content: None, stopped }),
+            Some(content) => of_content(content, stopped, said),
+            None => Ok(Chunk { content: None, stopped, said }),
         };
     }
     let [blocked] = feedback.map(|feedback| feedback.members(["blockReason"])).transpose()?.unwrap_or_default();
     match blocked.and_then(Value::text) {
         Some(reason) => Err(Fail::Reported(format!("the request is refused: {reason}"))),
-        None if candidates.or(feedback).or(usage).is_some() => Ok(Chunk { content: None, stopped: None }),
+        None if candidates.or(feedback).or(usage).is_some() => Ok(Chunk { content: None, stopped: None, said: None }),
         None => Err(Fail::form("has neither `candidates` nor `parts`")),
     }
 }
 
-fn of_content<'a>(content: Value<'a>, stopped: Option<Value<'a>>) -> Result<Chunk<'a>, Fail> {
+fn of_content<'a>(content: Value<'a>, stopped: Option<Value<'a>>, said: Option<Value<'a>>) -> Result<Chunk<'a>, Fail> {
     let [parts] = content.members(["parts"])?;
     if !content.is_object() || parts.is_some_and(|parts| !parts.is_array()) {
         return Err(Fail::form("`content` has to be an object, and its `parts` an array"));
     }
-    Ok(Chunk { content: Some(content), stopped })
+    Ok(Chunk { content: Some(content), stopped, said })
 }
 
 fn read(response: &str) -> Result<Stream, MessageError> {
@@ -199,7 +239,8 @@ fn response(result: &ToolResult, types: &[&str]) -> Json {
     let said = object([(key, Json::string(text_beside(content, types)))]);
     let images: Vec<Json> = images(content, types).map(|(media_type, base64)| inline(media_type, base64)).collect();
     let id = given(result.call_id()).map(|id| ("id", Json::string(id)));
-    let members = [("name", Json::string(result.name())), ("response", said)];
+    // As it stands in the history.
+    let members = [("name", Json::string(NAMES.spell(result.name()))), ("response", said)];
     let images = (!images.is_empty()).then_some(("parts", Json::Array(images)));
     object([("functionResponse", object(id.into_iter().chain(members).chain(images)))])
 }

@@ -16,8 +16,13 @@
 //! read spoils no other: it is refused when it is accepted, with a result that tells the model.
 //!
 //! **Identifiers.** Where a provider gives a call none, the call gets one that says so: `call_without_id_` and its
-//! position in the turn. No two calls of a turn get the same, but identifiers that a provider gives twice stay as they
-//! are. Gemini and Ollama match answers by order and name then, and are not sent what was made up.
+//! position in the turn. So does a call with the identifier of another before it: no two calls of a turn have the same.
+//! Gemini and Ollama match answers by order and name then, and are not sent what was made up.
+//!
+//! **What is sent back is taken.** The history is what came, but for what providers refuse: in a conversation that holds
+//! it every later request would fail. Calls have the identifiers by which they are answered; names that a provider doesn't
+//! take, which a model may make up, are spelt so that it does; arguments that are no object, such as those that were cut
+//! off, are an empty one; a turn without any content says that there is none.
 
 #[cfg(any(
     feature = "openai",

@@ -12,10 +12,15 @@
 
 mod stream;
 
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, as_text, given, identified, images, mended, object, reported, text_beside};
+use super::common::{
+    Change, Fail, Listed, Value, array_of, as_text, changed, given, identified, ids_of, images, mended, object,
+    of_given_id, of_object_arguments, quoted, reported, text_beside,
+};
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;
 pub use stream::Stream;
@@ -44,8 +49,8 @@ pub fn text(response: &str) -> Result<String, MessageError> {
     read_text(response).map_err(|fail| fail.of(FORMAT))
 }
 
-/// The message of a response as it came, for the next request's `messages`: put it before the [`messages`] that answer
-/// it.
+/// The message of a response as it came, but for what [would be refused](super), for the next request's `messages`: put
+/// it before the [`messages`] that answer it.
 ///
 /// ```
 /// use tool_runtime::wire::ollama;
@@ -60,8 +65,7 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 /// # Errors
 /// As [`calls`].
 pub fn history(response: &str) -> Result<String, MessageError> {
-    let turn = Value::parse(response).and_then(turn).map_err(|fail| fail.of(FORMAT))?;
-    Ok(mended(turn.message.raw()).into_owned())
+    read_history(response).map_err(|fail| fail.of(FORMAT))
 }
 
 struct Turn<'a> {
@@ -84,11 +88,35 @@ fn turn(root: Value<'_>) -> Result<Turn<'_>, Fail> {
 
 fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     let turn = turn(Value::parse(text)?)?;
-    let mut listed = Vec::new();
-    for call in elements(turn.message)? {
-        listed.push(read_call(listed.len(), call)?);
-    }
+    let listed = read_listed(&turn)?;
     Ok(identified(listed, turn.stopped.is_some_and(|reason| reason.is("length"))))
+}
+
+fn read_listed(turn: &Turn<'_>) -> Result<Vec<Listed>, Fail> {
+    elements(turn.message)?.enumerate().map(|(index, call)| read_call(index, call)).collect()
+}
+
+fn read_history(text: &str) -> Result<String, Fail> {
+    let turn = turn(Value::parse(text)?)?;
+    let ids = ids_of(&read_listed(&turn)?);
+    let sent: Vec<_> = elements(turn.message)?.zip(&ids).map(|(call, id)| sent_back(call, id)).collect();
+    let [role] = turn.message.members(["role"])?;
+    let is_told = role.is_some_and(|role| role.is("assistant"));
+    let role = (!is_told).then(|| ("role", Some(quoted("assistant"))));
+    let calls = array_of(&sent).map(|calls| ("tool_calls", Some(calls)));
+    let changes: Vec<Change<'_>> = role.into_iter().chain(calls).collect();
+    Ok(mended(&changed(turn.message, &changes)).into_owned())
+}
+
+/// A call as it can be sent back. Ollama takes every name.
+fn sent_back<'a>(call: Value<'a>, id: &str) -> Cow<'a, str> {
+    let [came, function] = call.members(["id", "function"]).unwrap_or_default();
+    let [arguments] = function.and_then(|function| function.members(["arguments"]).ok()).unwrap_or_default();
+    let mut changes: Vec<Change<'_>> = of_given_id("id", came, id).into_iter().collect();
+    if let (Some(function), Some(arguments)) = (function, of_object_arguments("arguments", arguments)) {
+        changes.push(("function", Some(changed(function, &[arguments]).into_owned())));
+    }
+    changed(call, &changes)
 }
 
 /// What stands in `tool_calls`.

@@ -12,10 +12,16 @@
 
 mod stream;
 
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, as_text, identified, mended, object, reported};
+use super::common::{
+    Change, Fail, Listed, Value, array_of, as_text, changed, identified, ids_of, mended, object, of_id, of_name,
+    of_text_arguments, quoted, reported,
+};
+use super::export::openai::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::DeclaredTool;
 use crate::schema::json::{Json, write_string};
@@ -107,8 +113,8 @@ pub fn text(message: &str) -> Result<String, MessageError> {
     read_text(message).map_err(|fail| fail.of(FORMAT))
 }
 
-/// The assistant message of a response as it came, for the next request's `messages`: put it before the
-/// [`messages`] that answer it.
+/// The assistant message of a response as it came, but for what [would be refused](super), for the next request's
+/// `messages`: put it before the [`messages`] that answer it.
 ///
 /// ```
 /// use tool_runtime::wire::openai_chat;
@@ -123,8 +129,7 @@ pub fn text(message: &str) -> Result<String, MessageError> {
 /// # Errors
 /// As [`calls`].
 pub fn history(message: &str) -> Result<String, MessageError> {
-    let turn = turn(message).map_err(|fail| fail.of(FORMAT))?;
-    Ok(mended(turn.message.raw()).into_owned())
+    read_history(message).map_err(|fail| fail.of(FORMAT))
 }
 
 const FORMAT: &str = "Chat Completions";
@@ -156,13 +161,50 @@ fn turn(text: &str) -> Result<Turn<'_>, Fail> {
 
 fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     let turn = turn(text)?;
+    let listed = read_listed(&turn)?;
+    Ok(identified(listed, turn.stopped.is_some_and(cuts_off)))
+}
+
+fn read_listed(turn: &Turn<'_>) -> Result<Vec<Listed>, Fail> {
     let [listed] = turn.message.members(["tool_calls"])?;
     if listed.is_some_and(|listed| !listed.is_array()) {
         return Err(Fail::form("`tool_calls` has to be an array"));
     }
     let elements = listed.into_iter().flat_map(Value::elements).enumerate();
-    let listed = elements.map(|(index, call)| read_call(index, call)).collect::<Result<Vec<_>, _>>()?;
-    Ok(identified(listed, turn.stopped.is_some_and(cuts_off)))
+    elements.map(|(index, call)| read_call(index, call)).collect()
+}
+
+fn read_history(text: &str) -> Result<String, Fail> {
+    let turn = turn(text)?;
+    let ids = ids_of(&read_listed(&turn)?);
+    let [role, content, calls, refusal] = turn.message.members(["role", "content", "tool_calls", "refusal"])?;
+    let sent: Vec<_> =
+        calls.into_iter().flat_map(Value::elements).zip(&ids).map(|(call, id)| sent_back(call, id)).collect();
+    let mut changes: Vec<Change<'_>> = Vec::new();
+    if !role.is_some_and(|role| role.is("assistant")) {
+        changes.push(("role", Some(quoted("assistant"))));
+    }
+    if sent.is_empty() {
+        // A message of nothing has no text either, and an empty list of calls is refused.
+        changes.extend(calls.map(|_| ("tool_calls", None)));
+        changes.extend(content.or(refusal).is_none().then(|| ("content", Some(quoted("")))));
+    }
+    changes.extend(array_of(&sent).map(|calls| ("tool_calls", Some(calls))));
+    Ok(mended(&changed(turn.message, &changes)).into_owned())
+}
+
+/// A call as it can be sent back.
+fn sent_back<'a>(call: Value<'a>, id: &str) -> Cow<'a, str> {
+    let [came, function] = call.members(["id", "function"]).unwrap_or_default();
+    let [name, arguments] =
+        function.and_then(|function| function.members(["name", "arguments"]).ok()).unwrap_or_default();
+    let of_function = [of_name("name", name, NAMES), of_text_arguments("arguments", arguments)];
+    let of_function: Vec<Change<'_>> = of_function.into_iter().flatten().collect();
+    let mut changes: Vec<Change<'_>> = of_id("id", came, id).into_iter().collect();
+    if let (Some(function), false) = (function, of_function.is_empty()) {
+        changes.push(("function", Some(changed(function, &of_function).into_owned())));
+    }
+    changed(call, &changes)
 }
 
 fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {

@@ -12,10 +12,16 @@
 
 mod stream;
 
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
-use super::common::{Fail, Listed, Value, as_text, has_images, identified, mended, object, parts_of, reported};
+use super::common::{
+    Change, Fail, Listed, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object, of_id,
+    of_name, of_text_arguments, parts_of, reported,
+};
+use super::export::openai::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
 use crate::schema::json::Json;
 pub use stream::Stream;
@@ -47,8 +53,8 @@ pub fn text(response: &str) -> Result<String, MessageError> {
     read_text(response).map_err(|fail| fail.of(FORMAT))
 }
 
-/// The items of a response as they came, as one JSON array: add its elements to the next request's `input`, before
-/// the [`messages`] that answer them. Reasoning is among them, without which OpenAI refuses their calls.
+/// The items of a response as they came, but for what [would be refused](super), as one JSON array: add its elements to
+/// the next request's `input`, before the [`messages`] that answer them. Reasoning is among them, without which OpenAI refuses their calls.
 ///
 /// ```
 /// use tool_runtime::wire::openai_responses;
@@ -63,9 +69,7 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 /// # Errors
 /// As [`calls`].
 pub fn history(response: &str) -> Result<String, MessageError> {
-    let turn = turn(response).map_err(|fail| fail.of(FORMAT))?;
-    let output = mended(turn.output.raw());
-    Ok(if turn.output.is_array() { output.into_owned() } else { format!("[{output}]") })
+    read_history(response).map_err(|fail| fail.of(FORMAT))
 }
 
 struct Turn<'a> {
@@ -109,11 +113,39 @@ fn of_response(root: Value<'_>) -> Result<Turn<'_>, Fail> {
 
 fn read_calls(text: &str) -> Result<Vec<ToolCall>, Fail> {
     let turn = turn(text)?;
-    let mut listed = Vec::new();
-    for (index, item) in turn.items().enumerate() {
-        listed.extend(read_call(index, item)?);
-    }
+    let listed = read_listed(&turn)?.into_iter().flatten().collect();
     Ok(identified(listed, turn.cut_off))
+}
+
+/// Of each item, the call that it is.
+fn read_listed(turn: &Turn<'_>) -> Result<Vec<Option<Listed>>, Fail> {
+    turn.items().enumerate().map(|(index, item)| read_call(index, item)).collect()
+}
+
+fn read_history(text: &str) -> Result<String, Fail> {
+    let turn = turn(text)?;
+    let listed = read_listed(&turn)?;
+    let is_call: Vec<bool> = listed.iter().map(Option::is_some).collect();
+    let listed: Vec<Listed> = listed.into_iter().flatten().collect();
+    let mut ids = ids_of(&listed).into_iter();
+    let sent = |(item, is_call)| match is_call {
+        true => sent_back(item, &ids.next().unwrap_or_default()),
+        false => Cow::Borrowed(item.raw()),
+    };
+    let items: Vec<Cow<'_, str>> = turn.items().zip(is_call).map(sent).collect();
+    let output = match turn.output.is_array() {
+        true => array_of(&items).unwrap_or_else(|| turn.output.raw().to_owned()),
+        false => format!("[{}]", items.join(",")),
+    };
+    Ok(mended(&output).into_owned())
+}
+
+/// A call as it can be sent back.
+fn sent_back<'a>(item: Value<'a>, id: &str) -> Cow<'a, str> {
+    let [came, name, arguments] = item.members(["call_id", "name", "arguments"]).unwrap_or_default();
+    let changes = [of_id("call_id", came, id), of_name("name", name, NAMES), of_text_arguments("arguments", arguments)];
+    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
+    changed(item, &changes)
 }
 
 /// The names of tools that the provider's own search has found in this turn, as they were declared, and with their

@@ -1,7 +1,11 @@
-use super::{FORMAT, MessageError, cuts_off};
+use std::borrow::Cow;
+
+use super::{FORMAT, MessageError, content_of, cuts_off, message_of, sent_back};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Places, Value, assembled, identified, mended, reported};
+use crate::wire::common::{
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported,
+};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -64,8 +68,8 @@ impl Stream {
     /// The calls, in order.
     pub fn finish(self) -> Vec<ToolCall> {
         let listed = self.blocks.in_order().into_iter().filter_map(|block| {
-            let [kind, id, name, _] = block.head();
-            kind.is_some_and(|kind| kind.is("tool_use")).then(|| Listed {
+            let [_, id, name, _] = block.head();
+            block.is_call().then(|| Listed {
                 truncated: !block.ended || self.broken,
                 arguments: block.input().into_arguments(),
                 ..Listed::new(id, name.and_then(Value::text).unwrap_or_default(), None)
@@ -78,8 +82,20 @@ impl Stream {
     /// response. An input that was cut off, which would be no JSON, is `{}` in it; thinking that was cut off and text
     /// that is blank are left out, since nobody takes them back.
     pub fn history(&self) -> String {
-        let blocks: Vec<String> = self.blocks.in_order().into_iter().filter_map(Block::whole).collect();
-        format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(","))
+        let blocks = self.blocks.in_order();
+        let given: Vec<Option<String>> =
+            blocks.iter().filter(|block| block.is_call()).map(|block| block.id()).collect();
+        let mut ids = ids(&given.iter().map(Option::as_deref).collect::<Vec<_>>()).into_iter();
+        let sent = |block: &Block| {
+            let id = if block.is_call() { ids.next() } else { None };
+            let whole = block.whole()?;
+            Some(match (id, Value::parse(&whole)) {
+                (Some(id), Ok(call)) => Cow::Owned(sent_back(call, &id).into_owned()),
+                _ => Cow::Owned(whole),
+            })
+        };
+        let blocks: Vec<Cow<'_, str>> = blocks.into_iter().filter_map(sent).collect();
+        message_of(&content_of(&blocks))
     }
 
     fn read(&mut self, data: &str) -> Result<(), Fail> {
@@ -162,6 +178,16 @@ impl Block {
     fn head(&self) -> [Option<Value<'_>>; 4] {
         let head = self.began().and_then(|began| began.members(["type", "id", "name", "input"]).ok());
         head.unwrap_or_default()
+    }
+
+    fn is_call(&self) -> bool {
+        let [kind, ..] = self.head();
+        kind.is_some_and(|kind| kind.is("tool_use"))
+    }
+
+    fn id(&self) -> Option<String> {
+        let [_, id, ..] = self.head();
+        id.and_then(id_of)
     }
 
     /// What came in pieces, or else what it began with.

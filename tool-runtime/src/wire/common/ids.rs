@@ -33,12 +33,14 @@ pub(in crate::wire) fn id_of(value: Value<'_>) -> Option<String> {
     (!id.is_empty()).then_some(id)
 }
 
-/// The identifiers of a turn's calls: the given ones, and for each that is missing the marked position.
-pub(in crate::wire) fn ids(given: &[Option<&str>]) -> Vec<String> {
+/// The identifiers of a turn's calls: the given ones, and for each that is missing the marked position. One that another
+/// call before it has is as missing: providers refuse two calls of one identifier, and two answers to it.
+pub(in crate::wire) fn ids<'a>(given: &[Option<&'a str>]) -> Vec<String> {
     // One that looks like ours would not be told apart.
     let taken: BTreeSet<&str> = given.iter().flatten().copied().filter(|id| id.starts_with(MADE_UP)).collect();
-    let of = |(index, id): (usize, &Option<&str>)| match id {
-        Some(id) => (*id).to_owned(),
+    let mut seen = BTreeSet::new();
+    let of = |(index, id): (usize, Option<&'a str>)| match id.filter(|id| seen.insert(*id)) {
+        Some(id) => id.to_owned(),
         None => {
             // By steps of the number of calls, so that no two positions meet.
             let mut number = index;
@@ -51,13 +53,18 @@ pub(in crate::wire) fn ids(given: &[Option<&str>]) -> Vec<String> {
             }
         }
     };
-    given.iter().enumerate().map(of).collect()
+    given.iter().copied().enumerate().map(of).collect()
+}
+
+/// The identifiers of these calls.
+pub(in crate::wire) fn ids_of(listed: &[Listed]) -> Vec<String> {
+    let given: Vec<Option<&str>> = listed.iter().map(|call| call.id.as_deref()).collect();
+    ids(&given)
 }
 
 /// The calls of a turn. If it was cut off, its last one may be.
 pub(in crate::wire) fn identified(listed: Vec<Listed>, cut_off: bool) -> Vec<ToolCall> {
-    let given: Vec<Option<&str>> = listed.iter().map(|call| call.id.as_deref()).collect();
-    let ids = ids(&given);
+    let ids = ids_of(&listed);
     let last = listed.len();
     let call = |(index, (call, id)): (usize, (Listed, String))| {
         let truncated = call.truncated || cut_off && index + 1 == last;
@@ -80,7 +87,8 @@ mod tests {
 
     #[test]
     fn missing_identifiers_are_unlike_each_other_and_all_others() {
-        assert_eq!(ids(&[None, Some("a"), None, Some("a")]), ["call_without_id_0", "a", "call_without_id_2", "a"]);
+        let ids_of = ids(&[None, Some("a"), None, Some("a")]);
+        assert_eq!(ids_of, ["call_without_id_0", "a", "call_without_id_2", "call_without_id_3"]);
         let ids = ids(&[None, Some("call_without_id_0"), None]);
         assert_eq!(ids, ["call_without_id_3", "call_without_id_0", "call_without_id_2"]);
     }

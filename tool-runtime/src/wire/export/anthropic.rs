@@ -23,7 +23,7 @@ pub(crate) const TARGET: Target = Target {
 };
 
 /// Names of tools.
-const NAMES: Rule = Rule { longest: 128, signs: "-", letter_first: false };
+pub(in crate::wire) const NAMES: Rule = Rule { longest: 128, signs: "-", letter_first: false };
 
 const KEYS: Option<Rule> = Some(Rule { longest: 64, signs: ".-", letter_first: false });
 

@@ -44,14 +44,14 @@
 //! Gemini has two forms: `parameters` for what it can say exactly, and `parametersJsonSchema` for everything else.
 
 #[cfg(feature = "anthropic")]
-mod anthropic;
+pub(super) mod anthropic;
 mod check;
 mod declared;
 mod dialect;
 mod exported;
 mod fit;
 #[cfg(feature = "gemini")]
-mod gemini;
+pub(super) mod gemini;
 mod inverse;
 mod merge;
 mod namespaces;
@@ -59,7 +59,7 @@ mod normalise;
 #[cfg(feature = "ollama")]
 mod ollama;
 #[cfg(any(feature = "openai", feature = "openai-responses", feature = "ollama"))]
-mod openai;
+pub(super) mod openai;
 #[cfg(feature = "openai")]
 mod openai_compatible;
 mod options;

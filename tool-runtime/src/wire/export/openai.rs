@@ -34,7 +34,7 @@ pub(crate) const RESPONSES: Target = Target {
 };
 
 /// Names of tools.
-const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: false };
+pub(in crate::wire) const NAMES: Rule = Rule { longest: 64, signs: "-", letter_first: false };
 
 pub(crate) const PLAIN: Dialect = Dialect {
     strict: false,

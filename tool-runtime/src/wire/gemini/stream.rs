@@ -1,8 +1,13 @@
+use std::borrow::Cow;
+
 use super::pieces::Pieces;
-use super::{FORMAT, MessageError, chunk, cuts_off};
+use super::{FORMAT, MessageError, Miscall, NAMES, chunk, cuts_off, sent_back};
+use crate::call::CallId;
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, id_of, identified, mended};
+use crate::wire::common::{
+    Fail, Gathered, Kept, Listed, NOTHING, Value, assembled, given, id_of, identified, ids, mended, quoted,
+};
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
 ///
@@ -31,6 +36,7 @@ pub struct Stream {
     calls: Vec<Call>,
     parts: Vec<Part>,
     text: Gathered,
+    miscall: Option<Miscall>,
     cut_off: bool,
     broken: bool,
     kept: Kept,
@@ -48,6 +54,8 @@ struct Call {
 #[derive(Clone)]
 enum Part {
     AsItCame(String),
+    /// A call that came whole.
+    WholeCall(String),
     /// A call that comes in parts, and what stood beside it in these, such as its signature.
     Call {
         at: usize,
@@ -89,18 +97,26 @@ impl Stream {
     /// The content for the next request's `contents`, as [`history`](super::history) gives it for a whole response:
     /// all parts as they came, and a call that came in parts as one, as far as it got.
     pub fn history(&self) -> String {
-        let part = |part: &Part| match part {
+        // Each call has one part, in the same order.
+        let mut ids = self.ids().into_iter();
+        let mut part = |part: &Part| match part {
             Part::AsItCame(raw) => mended(raw).into_owned(),
+            Part::WholeCall(raw) => {
+                let id = ids.next().unwrap_or_default();
+                let sent = Value::parse(raw).map(|part| sent_back(part, &id));
+                mended(&sent.unwrap_or_else(|_| raw.into())).into_owned()
+            }
             Part::Call { at, beside } => {
+                let id = CallId::from(ids.next().unwrap_or_default());
                 let mut json = String::from(r#"{"functionCall":{"#);
                 if let Some(Call { listed, pieces, .. }) = self.calls.get(*at) {
-                    if let Some(id) = &listed.id {
+                    if let Some(id) = given(&id) {
                         json.push_str(r#""id":"#);
                         write_string(&mut json, id);
                         json.push(',');
                     }
                     json.push_str(r#""name":"#);
-                    write_string(&mut json, &listed.name);
+                    write_string(&mut json, &NAMES.spell(&listed.name));
                     json.push_str(r#","args":"#);
                     json.push_str(&pieces.as_ref().map_or_else(|| "{}".to_owned(), Pieces::to_json));
                 }
@@ -110,8 +126,36 @@ impl Stream {
                 mended(&json).into_owned()
             }
         };
-        let parts: Vec<String> = self.parts.iter().map(part).collect();
+        let mut parts: Vec<String> = self.parts.iter().map(&mut part).collect();
+        if parts.is_empty() {
+            let said = self.miscall().and_then(Miscall::said).unwrap_or(NOTHING);
+            parts.push(format!(r#"{{"text":{}}}"#, quoted(said)));
+        }
         format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(","))
+    }
+
+    /// Why a turn that looks empty has no call, as [`miscall`](super::miscall) has it for a whole response.
+    pub fn miscall(&self) -> Option<&Miscall> {
+        self.miscall.as_ref().filter(|_| self.calls.is_empty())
+    }
+
+    /// The identifiers of the calls.
+    fn ids(&self) -> Vec<String> {
+        let given: Vec<Option<&str>> = self.calls.iter().map(|call| call.listed.id.as_deref()).collect();
+        ids(&given)
+    }
+
+    /// The parts go into the history as they came.
+    pub(super) fn is_sent_as_it_came(&self) -> bool {
+        let mut ids = self.ids().into_iter();
+        self.parts.iter().all(|part| match part {
+            Part::AsItCame(_) => true,
+            Part::WholeCall(raw) => {
+                let id = ids.next().unwrap_or_default();
+                Value::parse(raw).is_ok_and(|part| matches!(sent_back(part, &id), Cow::Borrowed(_)))
+            }
+            Part::Call { .. } => false,
+        })
     }
 
     fn read(&mut self, data: &str) -> Result<(), Fail> {
@@ -136,6 +180,8 @@ impl Stream {
             }
         }
         if let Some(reason) = chunk.stopped {
+            self.kept.add(chunk.said.map_or(0, |said| said.raw().len()))?;
+            self.miscall = Miscall::of(reason, chunk.said).or(self.miscall.take());
             self.cut_off |= cuts_off(reason);
         }
         Ok(())
@@ -160,7 +206,7 @@ impl Stream {
                 self.calls.push(Call { listed, pieces: in_parts.then(Pieces::new), goes_on });
                 self.parts.push(match in_parts {
                     true => Part::Call { at, beside: Vec::new() },
-                    false => Part::AsItCame(part.raw().to_owned()),
+                    false => Part::WholeCall(part.raw().to_owned()),
                 });
                 at
             }

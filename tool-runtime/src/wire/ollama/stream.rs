@@ -1,7 +1,7 @@
-use super::{FORMAT, MessageError, elements, read_call, turn};
+use super::{FORMAT, MessageError, elements, read_call, sent_back, turn};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
-use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identified, mended};
+use crate::wire::common::{Fail, Gathered, Kept, Listed, Value, assembled, identified, ids_of, mended};
 
 /// A response that comes in pieces, put together: push each line, and finish.
 ///
@@ -63,7 +63,11 @@ impl Stream {
             write_string(&mut json, self.thinking.as_str());
         }
         if !self.raw.is_empty() {
-            let calls: Vec<_> = self.raw.iter().map(|call| mended(call)).collect();
+            let sent = |(raw, id): (&String, String)| match Value::parse(raw) {
+                Ok(call) => mended(&sent_back(call, &id)).into_owned(),
+                Err(_) => raw.clone(),
+            };
+            let calls: Vec<_> = self.raw.iter().zip(ids_of(&self.calls)).map(sent).collect();
             json.push_str(r#","tool_calls":["#);
             json.push_str(&calls.join(","));
             json.push(']');

@@ -1,8 +1,8 @@
-use super::{FORMAT, MessageError, cuts_off};
+use super::{FORMAT, MessageError, NAMES, cuts_off};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
 use crate::wire::common::{
-    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported,
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported, text_arguments,
 };
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
@@ -92,9 +92,9 @@ impl Stream {
             json.push_str(if index == 0 { r#","tool_calls":[{"id":"# } else { r#",{"id":"# });
             write_string(&mut json, &id);
             json.push_str(r#","type":"function","function":{"name":"#);
-            write_string(&mut json, call.name.as_deref().unwrap_or_default());
+            write_string(&mut json, &NAMES.spell(call.name.as_deref().unwrap_or_default()));
             json.push_str(r#","arguments":"#);
-            write_string(&mut json, call.arguments.as_str());
+            write_string(&mut json, &text_arguments(call.arguments.as_str()));
             json.push('}');
             call.extras.write(&mut json);
             json.push('}');

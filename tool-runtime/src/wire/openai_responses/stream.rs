@@ -1,8 +1,8 @@
-use super::{FORMAT, MessageError, of_response, qualified};
+use super::{FORMAT, MessageError, NAMES, of_response, qualified, sent_back};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
 use crate::wire::common::{
-    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported,
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported, text_arguments,
 };
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
@@ -95,6 +95,10 @@ impl Stream {
                 json.push(',');
             }
             match item {
+                Item { raw: Some(raw), call: Some(_), .. } => match Value::parse(raw) {
+                    Ok(item) => json.push_str(&mended(&sent_back(item, &id))),
+                    Err(_) => json.truncate(before),
+                },
                 Item { raw: Some(raw), .. } => json.push_str(&mended(raw)),
                 Item { call: Some(call), .. } => {
                     json.push_str(r#"{"type":"function_call","call_id":"#);
@@ -104,9 +108,9 @@ impl Stream {
                         write_string(&mut json, namespace);
                     }
                     json.push_str(r#","name":"#);
-                    write_string(&mut json, &call.name);
+                    write_string(&mut json, &NAMES.spell(&call.name));
                     json.push_str(r#","arguments":"#);
-                    write_string(&mut json, call.arguments.as_str());
+                    write_string(&mut json, &text_arguments(call.arguments.as_str()));
                     json.push('}');
                 }
                 Item { text, .. } if text.len() > 0 => {
