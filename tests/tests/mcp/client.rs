@@ -221,7 +221,9 @@ async fn a_server_that_hangs_costs_the_time_limit_and_is_told() {
 
 #[tokio::test]
 async fn a_list_without_an_end_is_none() {
-    let endless = Scripted::new(|_, _| Does::Answers(json!({"tools": [plain("more")], "nextCursor": "more"})));
+    let pages = AtomicUsize::new(0);
+    let next = move || pages.fetch_add(1, Ordering::SeqCst).to_string();
+    let endless = Scripted::new(move |_, _| Does::Answers(json!({"tools": [plain("more")], "nextCursor": next()})));
     let error = endless.client().build().expect("a client").tools().await.expect_err("an error").to_string();
     assert!(error.contains("pages"), "{error}");
 }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tool_runtime::mcp::McpServer;
-use tool_runtime::{Answer, BoxFuture, CallFacts, Code, Decision, Ledger, MemoryLedger, QuestionSet, Reply, Signer};
+use tool_runtime::mcp::{HttpOptions, McpServer};
+use tool_runtime::{
+    AllowAll, Answer, BoxFuture, CallFacts, Code, Decision, Ledger, MemoryLedger, QuestionSet, Reply, Signer,
+};
+use tower::ServiceExt;
 
 use crate::asking::{asking, call, ends, open_questions, yes};
 use crate::forms::older;
@@ -99,4 +102,27 @@ async fn i09_a_client_that_comes_too_late_is_asked_anew() {
     assert_eq!(late["result"]["resultType"], "input_required", "{late}");
     assert_eq!(text(&answer_to(&mut client, 3, agreed(&late)).await), "a is gone");
     assert_eq!(ledger.history(tool_runtime::Query::all()).await.expect("a history").cases().len(), 2);
+}
+
+/// A client that goes away takes its calls with it: what a person was asked about never runs, and what runs is stopped.
+#[tokio::test(start_paused = true)]
+async fn i08_a_client_that_goes_away_takes_its_calls_with_it() {
+    let (server, ledger) = asking();
+    let mut client = older(&server, json!({"elicitation": {}})).await;
+    client.call(1, "wipe", r#"{"name":"a"}"#).await;
+    assert_eq!(client.next().await["method"], "elicitation/create");
+    drop(client);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let codes = ends(&ledger);
+    assert!(matches!(codes[..], [Code::CancelledBeforeStart | Code::ApprovalUnavailable]), "{codes:?}");
+
+    let ledger = Arc::new(MemoryLedger::default());
+    let server = McpServer::builder(harness(AllowAll).ledger(Arc::clone(&ledger))).build().expect("a server");
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "forever", "arguments": {}, "_meta": crate::listing::modern()}});
+    let router = server.router(&HttpOptions::new());
+    let answered = router.oneshot(crate::sessions::of_modern("forever", &body));
+    assert!(tokio::time::timeout(Duration::from_secs(60), answered).await.is_err());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(ends(&ledger), [Code::Cancelled]);
 }

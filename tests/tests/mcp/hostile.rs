@@ -106,14 +106,56 @@ async fn forms_of_forms_of_forms_are_no_bomb() {
 }
 
 #[tokio::test]
+async fn a_list_that_leads_in_a_circle_is_none() {
+    let bad = Scripted::new(|_, params| {
+        let next = if params["cursor"] == "a" { "b" } else { "a" };
+        Does::Answers(json!({"tools": [], "nextCursor": next}))
+    });
+    let error = bad.client().build().expect("a client").tools().await.expect_err("an error").to_string();
+    assert!(error.contains("leads back"), "{error}");
+    assert_eq!(bad.count("tools/list"), 3);
+}
+
+#[tokio::test]
 async fn a_list_of_endless_words_is_none() {
-    let bad = Scripted::new(|_, _| {
+    let pages = AtomicUsize::new(0);
+    let bad = Scripted::new(move |_, _| {
         let mut tool = plain("more");
         tool["description"] = json!("x".repeat(6 << 20));
-        Does::Answers(json!({"tools": [tool], "nextCursor": "more"}))
+        Does::Answers(json!({"tools": [tool], "nextCursor": pages.fetch_add(1, Ordering::SeqCst).to_string()}))
     });
     let error = bad.client().build().expect("a client").tools().await.expect_err("an error").to_string();
     assert!(error.contains("bytes of its tools"), "{error}");
+}
+
+/// Whatever comes before, between and after: each call has its own answer, and the connection is one.
+#[tokio::test]
+async fn junk_between_answers_is_left_where_it_is() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let bad = Scripted::with_tool(plain("odd"), move |_| {
+        let report = |progress: f64| json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": progress}});
+        let mut junk: Vec<serde_json::Value> = (0..200).map(|n| report(f64::from(n))).collect();
+        junk.extend([
+            json!({"jsonrpc": "2.0"}),
+            json!({"id": 1, "result": null}),
+            json!([[], {}]),
+            json!(7),
+            json!("text"),
+        ]);
+        junk.extend([json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}})]);
+        junk.extend([
+            json!({"jsonrpc": "2.0", "id": 1e300, "result": {}}),
+            json!({"jsonrpc": "2.0", "id": "1", "result": {}}),
+        ]);
+        junk.extend([json!({"jsonrpc": "2.0", "id": 5, "method": "sampling/createMessage", "params": {}})]);
+        junk.extend([json!({"jsonrpc": "2.0", "id": 5, "method": "nonsense/nonsense", "params": deep})]);
+        Does::Says(junk, json!({"content": [{"type": "text", "text": "done"}]}))
+    });
+    let harness = harness(&bad.client().build().expect("a client"), AllowAll).await;
+    for _ in 0..3 {
+        is(&run(&harness, "bad__odd", "").await, Code::Ok, "done");
+    }
+    assert_eq!((bad.connections.load(Ordering::SeqCst), bad.count("tools/call")), (1, 3));
 }
 
 /// The time that a person takes is not the server's: nothing else would end it.

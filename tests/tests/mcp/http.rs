@@ -1,12 +1,14 @@
 //! The same over HTTP.
 
+use axum::http::{HeaderName, Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tool_runtime::mcp::{HttpOptions, McpServer};
 
 use crate::listing::modern;
-use crate::support::{SOON, server};
+use crate::sessions::{Client, ask, call as call_of_older, hello, request};
+use crate::support::{SOON, server, text};
 
 /// Where a server listens.
 pub(crate) async fn listen(server: McpServer, options: HttpOptions) -> String {
@@ -102,6 +104,54 @@ async fn only_known_hosts_and_pages_may_call() {
     // An empty list is none.
     let none = listen(server(), HttpOptions::new().hosts(Vec::<String>::new()).origins(Vec::<String>::new())).await;
     assert_ne!(post(&none, &list, &body).await.0, 200);
+}
+
+/// By every method, and before anything is done: a page elsewhere whose name leads here is refused.
+#[tokio::test]
+async fn only_known_hosts_and_pages_may_do_anything() {
+    let router = server().router(&HttpOptions::new());
+    let client = Client::begin(&router, &json!({})).await;
+    let echo = call_of_older(1, "echo", &json!({"text": "a"}));
+    let hello = hello(&json!({}));
+    let refused = async |header: &str, value: &str| {
+        for (method, session, body) in [
+            (Method::POST, None, hello.as_str()),
+            (Method::POST, Some(client.session.as_str()), echo.as_str()),
+            (Method::GET, Some(client.session.as_str()), ""),
+            (Method::DELETE, Some(client.session.as_str()), ""),
+        ] {
+            let mut request = request(method.clone(), session, body.to_owned());
+            request
+                .headers_mut()
+                .insert(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value.parse().expect("a value"));
+            let status = ask(&router, request).await.status();
+            assert_eq!(status, StatusCode::FORBIDDEN, "{method} with {header}: {value}");
+        }
+    };
+    for origin in [
+        "null",
+        "http://evil.example",
+        "http://localhost.evil.example",
+        "http://localhost.",
+        "http://evil.example:80",
+        "http://127.0.0.1.nip.io",
+        "http://[::2]",
+        "https://localhost",
+        "file://localhost",
+        "chrome-extension://abc",
+        "http://evil.example/http://localhost",
+        "localhost",
+        "*",
+        "",
+    ] {
+        refused("origin", origin).await;
+    }
+    for host in ["evil.example", "localhost.evil.example", "127.0.0.2", "localhost@evil.example", "0.0.0.0", "[::]:80"]
+    {
+        refused("host", host).await;
+    }
+    // And the session is still there.
+    assert_eq!(text(&client.send(echo.clone()).await.one().await), "a");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod asking;
 mod client;
+mod far;
 mod forms;
 mod given_up;
 mod hostile;

@@ -97,6 +97,9 @@ impl Target {
         let peer = session.peer();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let gone = |error: &ServiceError| {
+            if matches!(error, ServiceError::TransportSend(_)) {
+                session.lose();
+            }
             tracing::debug!(target: "tool_runtime", server = self.link.name, %error, "a call of a remote tool failed");
             let what = format!("The server `{server}` ended before it answered. The call may have had its effects.");
             failed("server_gone", what)

@@ -1,6 +1,6 @@
 //! A connection that comes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -107,6 +107,8 @@ struct Connection {
     asked: Option<Asked>,
     /// A call was sent.
     used: AtomicBool,
+    /// Something could not be sent, such as in a session that a server doesn't know any more.
+    lost: AtomicBool,
 }
 
 /// A tool as a server lists it.
@@ -170,12 +172,18 @@ impl Session {
         self.connection.used.store(true, Ordering::Release);
     }
 
+    /// What comes next goes over another connection. What is under way on this one goes on.
+    pub(super) fn lose(&self) {
+        self.connection.lost.store(true, Ordering::Release);
+    }
+
     pub(super) fn reports(&self) -> &Reports {
         &self.connection.reports
     }
 
     fn is_alive(&self) -> bool {
-        !self.connection.running.is_closed() && !self.peer().is_transport_closed()
+        let is_lost = self.connection.lost.load(Ordering::Acquire);
+        !is_lost && !self.connection.running.is_closed() && !self.peer().is_transport_closed()
     }
 
     /// What the server says of the tool now.
@@ -301,8 +309,15 @@ impl Link {
         let seen = changed.load(Ordering::Acquire);
         let tools = list(running.peer()).await?;
         let now = Instant::now();
-        let connection =
-            Arc::new(Connection { running, reports, changed, since: now, asked, used: AtomicBool::new(false) });
+        let connection = Arc::new(Connection {
+            running,
+            reports,
+            changed,
+            since: now,
+            asked,
+            used: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+        });
         Ok(Session { connection, by_name: by_name(&tools), tools: tools.into(), listed: now, seen })
     }
 
@@ -348,7 +363,10 @@ impl Link {
                 side.serve_with_lifecycle(child, mode).await.map_err(refused)
             }
             Way::Http { url, headers } => {
-                let config = StreamableHttpClientTransportConfig::with_uri(url.clone()).custom_headers(headers.clone());
+                // It would send a call a second time in a session whose tools nobody has looked at.
+                let config = StreamableHttpClientTransportConfig::with_uri(url.clone())
+                    .custom_headers(headers.clone())
+                    .reinit_on_expired_session(false);
                 let transport = StreamableHttpClientTransport::from_config(config);
                 side.serve_with_lifecycle(transport, mode).await.map_err(refused)
             }
@@ -382,6 +400,7 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
     let mut tools: Vec<Listed> = Vec::new();
     let mut bytes = 0;
     let mut cursor = None;
+    let mut cursors = HashSet::new();
     for _ in 0..MOST_PAGES {
         let mut request = PaginatedRequestParams::default();
         request.cursor = cursor;
@@ -398,9 +417,12 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
             return Err(format!("it lists more than {MOST_TOOLS} tools"));
         }
         cursor = page.next_cursor;
-        if cursor.is_none() {
+        let Some(next) = &cursor else {
             mark_doubles(&mut tools);
             return Ok(tools);
+        };
+        if !cursors.insert(Digest::of_bytes(next.as_bytes())) {
+            return Err("its list of tools leads back to where it has been".to_owned());
         }
     }
     Err(format!("it lists more than {MOST_PAGES} pages of tools"))
