@@ -65,6 +65,7 @@ fn pairs(provider: &Provider, history: &str, messages: &[String]) -> (Vec<Pair>,
                 assert!(arguments.trim().is_empty() || is_object(arguments), "{call}");
                 assert!(is_name(&call["name"], 64, "-"), "{call}");
             }
+            assert!(items.last().is_none_or(|item| item["type"] != "reasoning"), "{history}");
             let calls = of_kind(items, "function_call").map(by_id("call_id")).collect();
             (calls, of_kind(&messages, "function_call_output").map(by_id("call_id")).collect())
         }
@@ -208,6 +209,16 @@ fn what_a_message_lacks_it_has_in_the_history() {
     }
     for content in ["[]", "\"\"", r#"[{"type":"text","text":" "}]"#] {
         is_accepted_whole(&ALL[2], &format!(r#"{{"role":"assistant","content":{content},"stop_reason":"end_turn"}}"#));
+    }
+    let (thought, said) = (r#"{"type":"reasoning","id":"rs"}"#, r#"{"type":"message","id":"m"}"#);
+    for (output, sent) in [
+        (format!("[{thought}]"), "[]".to_owned()),
+        (format!("[ {thought},{said} ]"), format!("[ {thought},{said} ]")),
+        (format!("[{said},{thought} , {thought}]"), format!("[{said}]")),
+    ] {
+        let response = format!(r#"{{"status":"incomplete","output":{output}}}"#);
+        is_accepted_whole(&ALL[1], &response);
+        assert_eq!((ALL[1].history)(&response).as_ref(), Ok(&sent));
     }
     for content in ["", r#""content":{},"#, r#""content":{"role":"model"},"#, r#""content":{"parts":[]},"#] {
         is_accepted_whole(&ALL[3], &format!(r#"{{"candidates":[{{{content}"finishReason":"STOP"}}]}}"#));

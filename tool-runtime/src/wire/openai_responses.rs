@@ -54,13 +54,15 @@ pub fn text(response: &str) -> Result<String, MessageError> {
 }
 
 /// The items of a response as they came, but for what [would be refused](super), as one JSON array: add its elements to
-/// the next request's `input`, before the [`messages`] that answer them. Reasoning is among them, without which OpenAI refuses their calls.
+/// the next request's `input`, before the [`messages`] that answer them. Reasoning is among them, without which OpenAI
+/// refuses their calls; but for reasoning with nothing behind it, as of a response that was cut off, which it refuses.
 ///
 /// ```
 /// use tool_runtime::wire::openai_responses;
 ///
-/// let response = r#"{"status":"completed","output":[ {"type":"reasoning","id":"rs_1","summary":[]} ]}"#;
-/// assert_eq!(openai_responses::history(response)?, r#"[ {"type":"reasoning","id":"rs_1","summary":[]} ]"#);
+/// let output = r#"[ {"type":"reasoning","id":"rs_1","summary":[]}, {"role":"assistant","content":"Hi"} ]"#;
+/// let response = format!(r#"{{"status":"completed","output":{output}}}"#);
+/// assert_eq!(openai_responses::history(&response)?, output);
 /// # Ok::<(), openai_responses::MessageError>(())
 /// ```
 ///
@@ -132,12 +134,20 @@ fn read_history(text: &str) -> Result<String, Fail> {
         true => sent_back(item, &ids.next().unwrap_or_default()),
         false => Cow::Borrowed(item.raw()),
     };
-    let items: Vec<Cow<'_, str>> = turn.items().zip(is_call).map(sent).collect();
-    let output = match turn.output.is_array() {
+    let mut items: Vec<Cow<'_, str>> = turn.items().zip(is_call).map(sent).collect();
+    let all = items.len();
+    items.truncate(all - turn.items().fold(0, |behind, item| if is_reasoning(item) { behind + 1 } else { 0 }));
+    let output = match turn.output.is_array() && items.len() == all {
         true => array_of(&items).unwrap_or_else(|| turn.output.raw().to_owned()),
         false => format!("[{}]", items.join(",")),
     };
     Ok(mended(&output).into_owned())
+}
+
+/// Behind such an item another has to come.
+fn is_reasoning(item: Value<'_>) -> bool {
+    let [kind] = item.members(["type"]).unwrap_or_default();
+    kind.is_some_and(|kind| kind.is("reasoning"))
 }
 
 /// A call as it can be sent back.

@@ -110,6 +110,9 @@ struct Endpoint {
 impl McpServer {
     /// The server as a part of an `axum` application, at `/mcp`.
     ///
+    /// A client of before 2026-07-28 that doesn't read a stream keeps none of its other requests waiting: beyond 64
+    /// messages that it hasn't read, reports of progress are left out, and at 128 the stream is cut.
+    ///
     /// Who may call is not asked here: put what you check callers by around it, and let it say [who they are](McpCaller).
     pub fn router(&self, options: &HttpOptions) -> Router {
         let mut config = StreamableHttpServerConfig::default()

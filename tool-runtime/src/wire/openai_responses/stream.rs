@@ -1,8 +1,9 @@
-use super::{FORMAT, MessageError, NAMES, of_response, qualified, sent_back};
+use super::{FORMAT, MessageError, NAMES, is_reasoning, of_response, qualified, sent_back};
 use crate::call::ToolCall;
 use crate::schema::json::write_string;
 use crate::wire::common::{
-    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, reported, text_arguments,
+    Fail, Gathered, Kept, Listed, Places, Value, assembled, id_of, identified, ids, mended, quoted, reported,
+    text_arguments,
 };
 
 /// A response that comes in pieces, put together: push the `data` of each event, and finish.
@@ -87,43 +88,28 @@ impl Stream {
         let given: Vec<Option<&str>> =
             items.iter().filter_map(|item| item.call.as_ref()).map(|call| call.id.as_deref()).collect();
         let mut ids = ids(&given).into_iter();
-        let mut json = String::from("[");
+        let mut sent: Vec<String> = Vec::new();
+        // How many items there are up to the last one that isn't reasoning.
+        let mut whole = 0;
         for item in items {
             let id = item.call.as_ref().and_then(|_| ids.next()).unwrap_or_default();
-            let before = json.len();
-            if before > 1 {
-                json.push(',');
-            }
-            match item {
-                Item { raw: Some(raw), call: Some(_), .. } => match Value::parse(raw) {
-                    Ok(item) => json.push_str(&mended(&sent_back(item, &id))),
-                    Err(_) => json.truncate(before),
-                },
-                Item { raw: Some(raw), .. } => json.push_str(&mended(raw)),
-                Item { call: Some(call), .. } => {
-                    json.push_str(r#"{"type":"function_call","call_id":"#);
-                    write_string(&mut json, &id);
-                    if let Some(namespace) = &call.namespace {
-                        json.push_str(r#","namespace":"#);
-                        write_string(&mut json, namespace);
-                    }
-                    json.push_str(r#","name":"#);
-                    write_string(&mut json, &NAMES.spell(&call.name));
-                    json.push_str(r#","arguments":"#);
-                    write_string(&mut json, &text_arguments(call.arguments.as_str()));
-                    json.push('}');
-                }
-                Item { text, .. } if text.len() > 0 => {
-                    json.push_str(r#"{"role":"assistant","content":"#);
-                    write_string(&mut json, text.as_str());
-                    json.push('}');
+            let raw = item.raw.as_deref().and_then(|raw| Value::parse(raw).ok());
+            sent.push(match (item, raw) {
+                (Item { call: Some(_), .. }, Some(raw)) => mended(&sent_back(raw, &id)).into_owned(),
+                (_, Some(raw)) => mended(raw.raw()).into_owned(),
+                (Item { call: Some(call), .. }, None) => call.sent_back(&id),
+                (Item { text, .. }, None) if text.len() > 0 => {
+                    format!(r#"{{"role":"assistant","content":{}}}"#, quoted(text.as_str()))
                 }
                 // Reasoning that was cut off is taken back by nobody.
-                Item { .. } => json.truncate(before),
+                _ => continue,
+            });
+            if !raw.is_some_and(is_reasoning) {
+                whole = sent.len();
             }
         }
-        json.push(']');
-        json
+        sent.truncate(whole);
+        format!("[{}]", sent.join(","))
     }
 
     fn read(&mut self, data: &str) -> Result<(), Fail> {
@@ -239,6 +225,21 @@ impl Stream {
 }
 
 impl Call {
+    /// As an item, as far as it got.
+    fn sent_back(&self, id: &str) -> String {
+        let mut json = format!(r#"{{"type":"function_call","call_id":{}"#, quoted(id));
+        if let Some(namespace) = &self.namespace {
+            json.push_str(r#","namespace":"#);
+            write_string(&mut json, namespace);
+        }
+        json.push_str(r#","name":"#);
+        write_string(&mut json, &NAMES.spell(&self.name));
+        json.push_str(r#","arguments":"#);
+        write_string(&mut json, &text_arguments(self.arguments.as_str()));
+        json.push('}');
+        json
+    }
+
     /// All of them, if they are there. Is this now what is known?
     fn set_arguments(&mut self, arguments: Option<Value<'_>>) -> bool {
         let all = arguments.map(Value::gathered).unwrap_or_default();
