@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::format::{FOREIGN_FORMATS, Format};
 use super::hints;
-use super::json::{Json, Number};
+use super::json::{Json, Number, same_value};
 use super::node::{
     ArrayRules, Extra, Graph, Marks, Node, NodeId, NumberRules, ObjectRules, Plain, Property, Purpose, Shape,
     StringRules, Types,
@@ -417,7 +417,9 @@ impl Compiler<'_> {
         };
         let constant = schema.get("const").map(canonical_any);
         match (listed, constant) {
-            (Some(listed), Some(constant)) => Some(listed.into_iter().filter(|text| *text == constant).collect()),
+            (Some(listed), Some(constant)) => {
+                Some(listed.into_iter().filter(|text| same_value(text, &constant)).collect())
+            }
             (None, Some(constant)) => Some(vec![constant]),
             (listed, None) => listed,
         }

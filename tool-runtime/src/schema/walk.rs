@@ -16,7 +16,9 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::describe;
-use super::json::{Cursor, Fault, Json, JsonPath, MAX_DEPTH, Number, SyntaxError, Token, canonical_number};
+use super::json::{
+    Cursor, Fault, Json, JsonPath, MAX_DEPTH, Number, SyntaxError, Token, by_value, canonical_number, same_value,
+};
 use super::node::{ArrayRules, Graph, Marks, NodeId, NumberRules, Plain, Purpose, Shape, StringRules, Types};
 use super::paths::normalise_path;
 use super::problem::{Problem, Problems, What};
@@ -482,7 +484,7 @@ impl<'g, 't> Walker<'g, 't> {
         let Some(words) = &plain.one_of else { return Ok(()) };
         let compound = matches!(token, Token::ArrayStart | Token::ObjectStart);
         let value = self.out.slice(written..self.out.len());
-        let is_listed = |value: &str| words.iter().any(|word| word == value);
+        let is_listed = |value: &str| words.iter().any(|word| same_value(word, value));
         let fits = if compound {
             // What is written has its members in another order.
             Json::parse(value).is_ok_and(|value| is_listed(&canonical_any(&value)))
@@ -620,7 +622,7 @@ impl<'g, 't> Walker<'g, 't> {
         }
         if unique {
             let mut seen = HashSet::new();
-            let repeated = elements.iter().position(|element| !seen.insert(self.out.slice(element.clone())));
+            let repeated = elements.iter().position(|element| !seen.insert(by_value(self.out.slice(element.clone()))));
             if let Some(index) = repeated {
                 let inner = place.index(index);
                 return self.problem(&inner, || {

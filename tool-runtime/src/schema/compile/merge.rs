@@ -1,6 +1,6 @@
 //! One schema that asks for all that two ask for.
 
-use super::super::json::{Json, Number};
+use super::super::json::{Json, Number, same_value};
 use super::super::node::Types;
 use super::super::walk::canonical_any;
 use super::is_annotation;
@@ -45,9 +45,13 @@ pub(super) fn merge(a: Json, b: Json) -> Option<Json> {
             "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => tighter(mine, value, false)?,
             "enum" => {
                 let other: Vec<String> = value.as_array()?.iter().map(canonical_any).collect();
-                let both = mine.as_array()?.iter().filter(|word| other.contains(&canonical_any(word)));
+                let both = mine.as_array()?.iter().filter(|word| {
+                    let word = canonical_any(word);
+                    other.iter().any(|other| same_value(other, &word))
+                });
                 Json::Array(both.cloned().collect())
             }
+            "const" if same_value(&canonical_any(&mine), &canonical_any(value)) => mine,
             "additionalProperties" | "items" => both_schemas(&mine, value),
             "uniqueItems" => Json::Bool(true),
             "unevaluatedProperties" => both_schemas(&mine, value),

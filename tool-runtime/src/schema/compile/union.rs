@@ -1,6 +1,6 @@
 //! Schemas of which one of several parts holds.
 
-use super::super::json::Json;
+use super::super::json::{Json, same_value};
 use super::super::node::{Extra, Marks, Node, NodeId, ObjectRules, Plain, Shape, TYPE_SLOTS, Tag, Types, Union};
 use super::{Compiler, MAX_BRANCHES, UnionOf, is_annotation};
 
@@ -147,7 +147,7 @@ impl Compiler<'_> {
                     .and_then(|property| self.words(property.node));
                 let Some(words) = words else { continue 'properties };
                 for word in words {
-                    if branches.iter().any(|(known, _)| known == word) {
+                    if branches.iter().any(|(known, _)| same_value(known, word)) {
                         continue 'properties;
                     }
                     branches.push((word.clone(), index));

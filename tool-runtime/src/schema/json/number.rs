@@ -142,6 +142,20 @@ pub(crate) fn canonical_number(text: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
+/// A canonical number in digits alone, if it is whole: the one spelling by which two that mean the same are known, as
+/// `1e+20` and `100000000000000000000` do.
+///
+/// Only doubles are spelt with an exponent, so there are at most 309 digits.
+pub(crate) fn in_digits(canonical: &str) -> Cow<'_, str> {
+    let expanded = || {
+        let (mantissa, exponent) = canonical.split_once("e+")?;
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let zeros = exponent.parse::<usize>().ok().filter(|exponent| *exponent <= 308)?.checked_sub(fraction.len())?;
+        Some(format!("{whole}{fraction}{}", "0".repeat(zeros)))
+    };
+    expanded().map_or(Cow::Borrowed(canonical), Cow::Owned)
+}
+
 /// Writes a finite double as ECMAScript's `Number::toString` does: the shortest digits that read
 /// back as the same double.
 pub(crate) fn write_f64(out: &mut String, float: f64) {
@@ -232,6 +246,26 @@ mod tests {
         }
         assert_eq!(canonical_number("1e400"), None);
         assert_eq!(canonical_number("18446744073709551616").unwrap(), "18446744073709551616");
+    }
+
+    #[test]
+    fn whole_numbers_are_known_by_their_digits() {
+        let digits = |text: &str| in_digits(&canonical_number(text).unwrap()).into_owned();
+        for (text, expected) in [
+            ("1e20", "100000000000000000000"),
+            ("100000000000000000000", "100000000000000000000"),
+            ("-1.25e+20", "-125000000000000000000"),
+            ("1.5", "1.5"),
+            ("1e-7", "1e-7"),
+            ("-0.0", "0"),
+        ] {
+            assert_eq!(digits(text), expected, "{text}");
+        }
+        assert_eq!(digits("1.7976931348623157e308").len(), 309);
+        // No canonical text, so nothing is made of it.
+        for text in ["1e+400", "1e+99999999999999999999", "1.25e+1"] {
+            assert_eq!(in_digits(text), text);
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::number::in_digits;
 use super::{Cursor, Fault, MAX_DEPTH, Segment, SyntaxError, Token, canonical_number, cmp_utf16, write_string};
 
 /// A JSON value that keeps the order of its members and the digits of its numbers.
@@ -70,7 +73,7 @@ impl Json {
             serde_json::Value::Bool(value) => Json::Bool(*value),
             serde_json::Value::Number(number) => {
                 let text = number.to_string();
-                Json::Number(canonical_number(&text).map_or_else(|| text.clone(), std::borrow::Cow::into_owned))
+                Json::Number(canonical_number(&text).map_or_else(|| text.clone(), Cow::into_owned))
             }
             serde_json::Value::String(text) => Json::String(text.clone()),
             serde_json::Value::Array(elements) => Json::Array(elements.iter().map(Self::from_value).collect()),
@@ -186,6 +189,18 @@ impl Json {
         self.write_with(out, true);
     }
 
+    /// With each number spelt so that no other spelling means the same.
+    fn with_plain_numbers(self) -> Json {
+        match self {
+            Json::Number(text) => Json::Number(in_digits(&text).into_owned()),
+            Json::Array(elements) => Json::Array(elements.into_iter().map(Json::with_plain_numbers).collect()),
+            Json::Object(members) => {
+                Json::Object(members.into_iter().map(|(key, value)| (key, value.with_plain_numbers())).collect())
+            }
+            other => other,
+        }
+    }
+
     fn write_with(&self, out: &mut String, sorted: bool) {
         match self {
             Json::Null => out.push_str("null"),
@@ -221,6 +236,22 @@ impl Json {
             }
         }
     }
+}
+
+/// A canonical text by which values are told apart: the same for all whose numbers only differ in spelling.
+pub(crate) fn by_value(canonical: &str) -> Cow<'_, str> {
+    // Nothing else is spelt in two ways.
+    if canonical.contains("e+")
+        && let Ok(value) = Json::parse(canonical)
+    {
+        return Cow::Owned(value.with_plain_numbers().to_string());
+    }
+    Cow::Borrowed(canonical)
+}
+
+/// Do two canonical texts, with their members in one order, mean one value?
+pub(crate) fn same_value(a: &str, b: &str) -> bool {
+    a == b || by_value(a) == by_value(b)
 }
 
 impl std::fmt::Display for Json {

@@ -1,7 +1,7 @@
 //! Which of several forms does a value have?
 
 use super::super::describe;
-use super::super::json::{Cursor, Json, MAX_DEPTH, Token};
+use super::super::json::{Cursor, Json, MAX_DEPTH, Token, same_value};
 use super::super::node::{Marks, NodeId, Tag, Union};
 use super::super::problem::What;
 use super::super::text;
@@ -73,7 +73,7 @@ impl<'g, 't> Walker<'g, 't> {
                 let found = self.find_tag(property, MAX_DEPTH.saturating_sub(place.depth + 1))?;
                 let canonical =
                     found.map(|value| Json::parse(value).map_or_else(|_| String::new(), |value| canonical_any(&value)));
-                let branch = canonical.as_ref().and_then(|tag| branches.iter().find(|(word, _)| word == tag));
+                let branch = canonical.as_ref().and_then(|tag| branches.iter().find(|(word, _)| same_value(word, tag)));
                 if let Some((_, branch)) = branch {
                     return self.value(union.branches[*branch], marks, place);
                 }
