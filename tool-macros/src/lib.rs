@@ -118,6 +118,13 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(attr.into(), item.into()).into()
 }
 
+/// Gives what is in its braces.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn __items(attr: TokenStream, _: TokenStream) -> TokenStream {
+    attr
+}
+
 /// Makes tools of those methods of an `impl` that are marked [`#[tool]`](macro@tool).
 ///
 /// ```text

@@ -1,10 +1,12 @@
 //! `#[tool_type]`: what an author's struct or enum needs as (part of) an argument or result.
 
+mod apart;
 mod field;
 mod serde_attrs;
 
 use crate::crate_path::{CratePath, at};
 use crate::ctxt::Ctxt;
+use crate::expand;
 use crate::parse::{self, TypeAttrs};
 use field::{Field, Owner};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -12,8 +14,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Fields, Generics, Item, Path, Token};
 
-/// What is derived, and from which crate of `__private`.
-const DERIVES: &[(&str, &str)] = &[("serde", "Serialize"), ("serde", "Deserialize"), ("schemars", "JsonSchema")];
+/// What is derived.
+const DERIVES: &[&str] = &["Serialize", "Deserialize", "JsonSchema"];
 
 /// Expands `#[tool_type(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -27,6 +29,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let cx = Ctxt::new();
     let attrs = TypeAttrs::read(&cx, attr);
     let krate = CratePath::new(attrs.krate.into_value());
+    let apart = apart::lints(&mut parsed);
     let expanded = match &mut parsed {
         Item::Struct(item) => {
             let owner = Owner::new(&item.ident, &item.generics, None, &item.attrs);
@@ -47,9 +50,11 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             Expanded::default()
         }
     };
-    let Expanded { import, derives, defaults } = expanded;
+    let Expanded { import, derives, schema_derive, defaults } = expanded;
+    let schema = apart.map(|lints| apart::take_schema(&mut parsed, &krate, &schema_derive, &lints));
+    let in_place = schema.is_none().then_some(schema_derive);
     let errors = cx.check().err().map(syn::Error::into_compile_error);
-    quote!(#import #derives #parsed #defaults #errors)
+    quote!(#import #derives #in_place #parsed #schema #defaults #errors)
 }
 
 /// What an error on the whole item points at.
@@ -70,6 +75,8 @@ struct Expanded {
     /// A name for a path that can't be written in a string.
     import: TokenStream,
     derives: TokenStream,
+    /// That of the schema, which may have to be elsewhere.
+    schema_derive: TokenStream,
     defaults: TokenStream,
 }
 
@@ -87,9 +94,14 @@ impl Expanded {
             Some(text) => (TokenStream::new(), format!("{text}::__private")),
             None => (import(krate, &alias, attrs), alias.to_string()),
         };
+        let already = already_derived(attrs);
+        for path in &already {
+            cx.error(path, "`#[tool_type]` derives this: remove it here");
+        }
         Expanded {
             import,
-            derives: derives(cx, krate, &base, attrs),
+            derives: derive(krate, &base, "serde", &["Serialize", "Deserialize"], &already),
+            schema_derive: derive(krate, &base, "schemars", &["JsonSchema"], &already),
             defaults: defaults(ident, generics, attrs, fields),
         }
     }
@@ -105,26 +117,25 @@ fn import(krate: &CratePath, alias: &Ident, attrs: &[Attribute]) -> TokenStream 
     }
 }
 
-/// The derives, minus those that the author has already written: one error is enough.
-fn derives(cx: &Ctxt, krate: &CratePath, base: &str, attrs: &[Attribute]) -> TokenStream {
+/// The derives of one crate, minus those that the author has already written: one error is enough.
+fn derive(krate: &CratePath, base: &str, package: &str, names: &[&str], already: &[Path]) -> TokenStream {
     let span = Span::mixed_site();
-    let already = already_derived(attrs);
-    for path in &already {
-        cx.error(path, "`#[tool_type]` derives this: remove it here");
+    let place = format!("{base}::{package}");
+    let package = Ident::new(package, span);
+    let wanted = names.iter().filter(|name| !already.iter().any(|path| is_named(path, name)));
+    let derives: Vec<TokenStream> = wanted
+        .map(|name| {
+            let name = Ident::new(name, span);
+            quote_spanned!(span=> #krate::__private::#package::#name)
+        })
+        .collect();
+    if derives.is_empty() {
+        return TokenStream::new();
     }
-    let wanted = |name: &str| !already.iter().any(|path| is_named(path, name));
-    let derives = DERIVES.iter().filter(|(_, name)| wanted(name)).map(|(package, name)| {
-        let package = Ident::new(package, span);
-        let name = Ident::new(name, span);
-        quote_spanned!(span=> #krate::__private::#package::#name)
-    });
-    let serde = format!("{base}::serde");
-    let schemars = format!("{base}::schemars");
     // By its path, for crates without the prelude.
     quote_spanned! {span=>
         #[::core::prelude::v1::derive(#(#derives),*)]
-        #[serde(crate = #serde)]
-        #[schemars(crate = #schemars)]
+        #[#package(crate = #place)]
     }
 }
 
@@ -132,7 +143,7 @@ fn already_derived(attrs: &[Attribute]) -> Vec<Path> {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
         let list = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
-        let ours = |path: &Path| DERIVES.iter().any(|(_, name)| is_named(path, name));
+        let ours = |path: &Path| DERIVES.iter().any(|name| is_named(path, name));
         derived.extend(list.into_iter().flatten().filter(ours));
     }
     derived
@@ -151,8 +162,10 @@ fn defaults(ident: &Ident, generics: &Generics, attrs: &[Attribute], fields: &[F
     let span = Span::mixed_site();
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let cfgs = parse::cfgs(attrs);
+    let allows = expand::allows(&parse::allowed(attrs));
     quote_spanned! {span=>
         #(#cfgs)*
+        #allows
         const _: () = {
             impl #impl_generics #ident #ty_generics #where_clause {
                 #(#functions)*

@@ -37,101 +37,103 @@ fn a_whole_expansion() {
             client.get(city, unit).await
         }
 
-        #[doc = "The arguments of the tool `get_weather`."]
-        pub(crate) struct GetWeatherArgs {
-            #[doc = "City name."]
-            pub(crate) city: String,
-            #[doc = "Unit."]
-            pub(crate) unit: Unit,
-        }
-        #[doc = "The tool `get_weather`."]
-        pub(crate) struct GetWeatherTool;
+        ::tool_runtime::__private::a_tool_in_an_impl_needs_toolset_on_the_impl! { {
+            #[doc = "The arguments of the tool `get_weather`."]
+            pub(crate) struct GetWeatherArgs {
+                #[doc = "City name."]
+                pub(crate) city: String,
+                #[doc = "Unit."]
+                pub(crate) unit: Unit,
+            }
+            #[doc = "The tool `get_weather`."]
+            pub(crate) struct GetWeatherTool;
 
-        const _: () = {
-            use ::tool_runtime::__private as __rt;
-            const __PARAMS: &[__rt::Param] = &[
-                __rt::Param::new("city", "City name."),
-                __rt::Param::new("unit", "Unit.")
-            ];
-            fn __args(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<GetWeatherArgs> {
-                let (::core::option::Option::Some(__a0), ::core::option::Option::Some(__a1),) = (
-                    __rt::arg::<String>(__visit, 0),
-                    __rt::arg_with::<Unit>(
-                        __visit,
-                        1,
-                        __rt::Extras {
-                            default: ::core::option::Option::Some(|| Unit::Celsius),
-                            examples: &[|| Unit::Kelvin]
-                        },
-                    ),
-                ) else {
-                    return ::core::option::Option::None;
-                };
-                ::core::option::Option::Some(GetWeatherArgs { city: __a0, unit: __a1 })
-            }
-            fn __settle(__returned: __rt::Settle<'_, Result<Weather, Error> >) -> __rt::Settled {
-                use __rt::PlainReturn as _;
-                __rt::ReturnOf::<Result<Weather, Error> >::judge()
-                    .settle(__returned, ::core::option::Option::None)
-            }
-            fn __run(__body: __rt::Body) -> __rt::RunFuture {
-                __rt::tool_future_must_be_send(async move {
-                    let (__args, __cx) = __body.open::<GetWeatherArgs>();
-                    let __returned = get_weather(
-                        __args.city,
-                        __args.unit,
-                        __rt::host::<Arc<Client> >(&__cx),
-                        __rt::host_ref::<CallContext>(&__cx)
-                    ).await;
-                    __settle(__rt::Settle::Returned(&__cx, __returned)).reply()
-                })
-            }
-            fn __boxed(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<__rt::ErasedArgs> {
-                __rt::boxed(__args(__visit))
-            }
-            fn __output() -> __rt::OutputType {
-                __settle(__rt::Settle::Describe).described()
-            }
-            const __LABELS: &[__rt::Label] = &[__rt::Label::confirm("The city.")];
-            const __HOST_NEEDS: &[__rt::HostNeed] = &[
-                __rt::HostNeed::of::<Arc<Client> >(),
-                __rt::HostNeed::of::<CallContext>()
-            ];
-            static __DEFINITION: __rt::Definition = __rt::Definition::new(
-                "get_weather",
-                "Look up the weather.\n[confirm] The city.",
-                __PARAMS,
-                __boxed,
-                __rt::Run::Async(__run),
-            )
-            .output(__output)
-            .deferred()
-            .timeout_millis(5000)
-            .concurrency_safe()
-            .reads(&[0])
-            .read_only()
-            .labels(__LABELS)
-            .host_needs(__HOST_NEEDS)
-            .module(::core::module_path!());
-            impl GetWeatherTool {
-                #[doc = r" What the model sees of the tool."]
-                #[must_use]
-                pub fn schema() -> &'static __rt::ToolSchema {
-                    __DEFINITION.schema()
+            const _: () = {
+                use ::tool_runtime::__private as __rt;
+                const __PARAMS: &[__rt::Param] = &[
+                    __rt::Param::new("city", "City name."),
+                    __rt::Param::new("unit", "Unit.")
+                ];
+                fn __args(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<GetWeatherArgs> {
+                    let (::core::option::Option::Some(__a0), ::core::option::Option::Some(__a1),) = (
+                        __rt::arg::<String>(__visit, 0),
+                        __rt::arg_with::<Unit>(
+                            __visit,
+                            1,
+                            __rt::Extras {
+                                default: ::core::option::Option::Some(|| Unit::Celsius),
+                                examples: &[|| Unit::Kelvin]
+                            },
+                        ),
+                    ) else {
+                        return ::core::option::Option::None;
+                    };
+                    ::core::option::Option::Some(GetWeatherArgs { city: __a0, unit: __a1 })
                 }
-                #[doc = r" The tool for a registry. It stays in the host."]
-                #[must_use]
-                pub fn host() -> __rt::HostTool {
-                    __rt::HostTool::from_definition(&__DEFINITION)
+                fn __settle(__returned: __rt::Settle<'_, Result<Weather, Error> >) -> __rt::Settled {
+                    use __rt::PlainReturn as _;
+                    __rt::ReturnOf::<Result<Weather, Error> >::judge()
+                        .settle(__returned, ::core::option::Option::None)
                 }
-            }
-            impl __rt::Tool for GetWeatherTool {
-                type Args = GetWeatherArgs;
-                fn definition() -> &'static __rt::Definition {
-                    &__DEFINITION
+                fn __run(__body: __rt::Body) -> __rt::RunFuture {
+                    __rt::tool_future_must_be_send(async move {
+                        let (__args, __cx) = __body.open::<GetWeatherArgs>();
+                        let __returned = get_weather(
+                            __args.city,
+                            __args.unit,
+                            __rt::host::<Arc<Client> >(&__cx),
+                            __rt::host_ref::<CallContext>(&__cx)
+                        ).await;
+                        __settle(__rt::Settle::Returned(&__cx, __returned)).reply()
+                    })
                 }
-            }
-        };
+                fn __boxed(__visit: &mut __rt::Visit<'_>) -> ::core::option::Option<__rt::ErasedArgs> {
+                    __rt::boxed(__args(__visit))
+                }
+                fn __output() -> __rt::OutputType {
+                    __settle(__rt::Settle::Describe).described()
+                }
+                const __LABELS: &[__rt::Label] = &[__rt::Label::confirm("The city.")];
+                const __HOST_NEEDS: &[__rt::HostNeed] = &[
+                    __rt::HostNeed::of::<Arc<Client> >(),
+                    __rt::HostNeed::of::<CallContext>()
+                ];
+                static __DEFINITION: __rt::Definition = __rt::Definition::new(
+                    "get_weather",
+                    "Look up the weather.\n[confirm] The city.",
+                    __PARAMS,
+                    __boxed,
+                    __rt::Run::Async(__run),
+                )
+                .output(__output)
+                .deferred()
+                .timeout_millis(5000)
+                .concurrency_safe()
+                .reads(&[0])
+                .read_only()
+                .labels(__LABELS)
+                .host_needs(__HOST_NEEDS)
+                .module(::core::module_path!());
+                impl GetWeatherTool {
+                    #[doc = r" What the model sees of the tool."]
+                    #[must_use]
+                    pub fn schema() -> &'static __rt::ToolSchema {
+                        __DEFINITION.schema()
+                    }
+                    #[doc = r" The tool for a registry. It stays in the host."]
+                    #[must_use]
+                    pub fn host() -> __rt::HostTool {
+                        __rt::HostTool::from_definition(&__DEFINITION)
+                    }
+                }
+                impl __rt::Tool for GetWeatherTool {
+                    type Args = GetWeatherArgs;
+                    fn definition() -> &'static __rt::Definition {
+                        &__DEFINITION
+                    }
+                }
+            };
+        } }
     };
     assert_eq!(bare(&expanded), bare(&expected));
 }

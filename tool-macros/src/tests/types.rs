@@ -19,10 +19,10 @@ fn derives_come_first_and_from_the_sdk() {
         quote! {
             #[::core::prelude::v1::derive(
                 mid::sdk::__private::serde::Serialize,
-                mid::sdk::__private::serde::Deserialize,
-                mid::sdk::__private::schemars::JsonSchema
+                mid::sdk::__private::serde::Deserialize
             )]
             #[serde(crate = "mid::sdk::__private::serde")]
+            #[::core::prelude::v1::derive(mid::sdk::__private::schemars::JsonSchema)]
             #[schemars(crate = "mid::sdk::__private::schemars")]
             #[serde(rename_all = "lowercase")]
             enum E { A, }

@@ -8,6 +8,11 @@ pub(super) fn is_transparent(attrs: &[Attribute]) -> bool {
     metas(attrs).any(|meta| meta.path().is_ident("transparent"))
 }
 
+/// Whether absent fields are those of the type's own default.
+pub(super) fn has_default(attrs: &[Attribute]) -> bool {
+    metas(attrs).any(|meta| matches!(meta, Meta::Path(path) if path.is_ident("default")))
+}
+
 /// Whether the field has no property of its own.
 pub(super) fn has_no_property(attrs: &[Attribute]) -> bool {
     metas(attrs).any(|meta| meta.path().is_ident("flatten") || meta.path().is_ident("skip"))
