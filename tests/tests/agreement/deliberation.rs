@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tool_runtime::agreement::{
-    AgreementGate, ArgumentForm, Bounds, Deliberated, Deliberation, DeliberationError, Determinism, JudgementKind,
-    PlanTool, Probing, Quarantine, Resolution, RulingReason, SampleRequest, SampledPlan, Sampler, SamplerError,
+    AgreementGate, ArgumentForm, Bounds, Deliberated, Deliberation, DeliberationError, Determinism, Epoch, Fork,
+    ForkRequest, JudgementKind, PlanTool, Probing, Quarantine, Resolution, RulingReason, SampleRequest, SampledPlan,
+    Sampler, SamplerError, Sandbox, SandboxError,
 };
-use tool_runtime::{BoxFuture, JsonPath, RawArguments, ToolCall};
+use tool_runtime::{AllowAll, BoxFuture, Harness, JsonPath, RawArguments, Registry, ToolCall, tool};
 
 use super::support::{Copies, FindUserTool, GreetTool, PayTool, World, by, now, payments, plan, registry};
 
@@ -245,6 +246,65 @@ fn what_the_host_says_of_a_tool_decides_what_is_probed() {
     let report = now(told.start(&registry(World::default()))).unwrap();
     let names: Vec<&str> = report.tools().iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["count", "find_user", "greet", "search_index", "sign_in"]);
+}
+
+/// Notes what it is called with.
+#[tool(host(deterministic, read_only))]
+fn note(
+    /// What.
+    word: String,
+    /// How often.
+    #[arg(default = 1)]
+    times: u8,
+    #[host] notes: &Notes,
+) -> usize {
+    notes.0.lock().unwrap().push(format!("{word}{times}"));
+    word.len()
+}
+
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    fn registry(&self) -> Registry {
+        Registry::builder().tool(NoteTool::host()).state(self.clone()).build().unwrap()
+    }
+}
+
+impl Sandbox for Notes {
+    fn begin(&self) -> BoxFuture<'static, Result<Epoch, SandboxError>> {
+        Box::pin(async { Ok(Epoch::begin()) })
+    }
+
+    fn fork(&self, _: ForkRequest) -> BoxFuture<'static, Result<Fork, SandboxError>> {
+        let fork = Fork::from(Harness::new(self.registry(), AllowAll));
+        Box::pin(async { Ok(fork) })
+    }
+}
+
+/// With what most plans have, in whatever spelling, and first with what was drawn first; not with what comes first in
+/// the alphabet.
+#[test]
+fn a_tool_is_probed_with_the_arguments_that_most_plans_have() {
+    // Sixteen plans agree, and four don't.
+    let probed = |others: [&[&str]; 4]| {
+        let notes = Notes::default();
+        let plan = |texts: &[&str]| SampledPlan::calls(texts.iter().map(|text| ToolCall::new("call_1", "note", *text)));
+        let agreed = [r#"{"word":"y"}"#, r#"{"word":"y","times":1}"#, r#"{ "times": 1.0, "word": "y" }"#];
+        let mut plans: Vec<SampledPlan> = others.iter().copied().map(plan).collect();
+        plans.extend(agreed.iter().cycle().take(16).map(|text| plan(&[text])));
+        let deliberation = by(notes.clone()).rounds(NonZeroUsize::MIN);
+        let found = now(deliberation.deliberate(&notes.registry(), &plans)).unwrap();
+        is(&found, JudgementKind::Accept, RulingReason::Agreed, 1);
+        let mut after = notes.0.lock().unwrap().split_off(16 + others.iter().map(|texts| texts.len()).sum::<usize>());
+        after.dedup();
+        after
+    };
+    let [a, b, z] = [r#"{"word":"a"}"#, r#"{"word":"b"}"#, r#"{"word":"z"}"#];
+    assert_eq!(probed([&[b], &[a], &[z], &[z]]), ["y1", "z1", "b1"]);
+    assert_eq!(probed([&[z], &[a], &[b], &[b]]), ["y1", "b1", "z1"]);
+    // However often one plan has them.
+    assert_eq!(probed([&[a, a, a], &[b], &[z], &[b]]), ["y1", "b1", "a1"]);
 }
 
 #[test]

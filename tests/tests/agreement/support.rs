@@ -147,7 +147,7 @@ impl Sandbox for Copies {
     }
 }
 
-pub(crate) fn by(sandbox: Copies) -> Deliberation {
+pub(crate) fn by(sandbox: impl Sandbox + 'static) -> Deliberation {
     Deliberation::new(AgreementGate::new(Bounds::seed())).sandbox(sandbox)
 }
 

@@ -24,7 +24,8 @@ type Rule = Arc<dyn Fn(&SampleSet, &PlanTools) -> Ruling + Send + Sync>;
 /// From N sampled plans to one ruling: runs them in a sandbox, rules, and where that defers does what may help, so
 /// often and no oftener.
 ///
-/// - What wasn't verified in this epoch is probed, with the plan's own arguments.
+/// - What wasn't verified in this epoch is probed, with the plans' own arguments: of those that a tool takes with the three
+///   that most plans have, and of those that as many have, with what was drawn first.
 /// - Where arguments are split, or say too little, further plans are drawn and judged together with the first, within the
 ///   same epoch.
 /// - Where results differ, or the epoch moved, all is drawn anew in a fresh epoch.
@@ -390,16 +391,29 @@ impl Table<'_> {
         found_any
     }
 
-    /// A few of the arguments that plans have for a tool: those that it takes, each once.
+    /// A few of the arguments that plans have for a tool, of those that it takes: those that most plans have, since one of
+    /// them is what will run, and of those that as many have, what was drawn first. Each in its canonical text.
     fn arguments(&self, tool: &HostTool) -> Vec<String> {
-        let calls = self.plans.iter().filter_map(SampledPlan::planned).flatten();
-        let own = calls.filter(|call| call.tool() == tool.name());
-        let mut texts: Vec<String> = own.map(|call| call.arguments().to_owned()).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        texts.retain(|text| tool.built().accept(text, &[]).is_ok());
-        texts.truncate(MOST_PROBED);
-        texts
+        let mut votes: Vec<(String, usize)> = Vec::new();
+        for plan in self.plans.iter().filter_map(SampledPlan::planned) {
+            let mut own: Vec<String> = Vec::new();
+            for call in plan.iter().filter(|call| call.tool() == tool.name()) {
+                let Ok(walked) = tool.built().accept(call.arguments(), &[]) else { continue };
+                let text = walked.text.unwrap_or_else(|| call.arguments().to_owned());
+                // However often a plan has them, it is one plan.
+                if !own.contains(&text) {
+                    own.push(text);
+                }
+            }
+            for text in own {
+                match votes.iter_mut().find(|(known, _)| *known == text) {
+                    Some((_, plans)) => *plans += 1,
+                    None => votes.push((text, 1)),
+                }
+            }
+        }
+        votes.sort_by_key(|(_, plans)| std::cmp::Reverse(*plans));
+        votes.into_iter().map(|(text, _)| text).take(MOST_PROBED).collect()
     }
 }
 
