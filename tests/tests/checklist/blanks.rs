@@ -122,3 +122,37 @@ async fn a_conflict_is_asked_as_a_choice() {
     assert_eq!((code, seen(&bench.ran)), (Code::Ok, vec![r#"{"iban":"DE2","amount":5}"#.to_owned()]));
     assert_eq!(sets.lock().unwrap()[0].questions[0].blanks[0].choices, ["\"DE1\"", "\"DE2\""]);
 }
+
+/// What a person is asked for has the name that it has in this call's form, and what is there by that name is there.
+#[tokio::test]
+async fn a_blank_has_the_name_of_the_form_that_the_call_has() {
+    // "file" is another name of `path` in one form, and the name of its own in the other.
+    let form = |kind: &str, file: &str| {
+        format!(
+            r#"{{"type":"object","additionalProperties":false,"required":["kind"],
+                "properties":{{"kind":{{"const":"{kind}"}},{file}}}}}"#
+        )
+    };
+    let parameters = format!(
+        r#"{{"type":"object","additionalProperties":false,"required":["what"],"properties":{{"what":{{"oneOf":[{},{}]}}}}}}"#,
+        form("local", r#""path":{"type":"string","x-tool-alias":["file"]}"#),
+        form("remote", r#""file":{"type":"string"}"#),
+    );
+    let lines = r#"{"line":[{"tool":"pay","argument":"what.file","label":"required","ask":"Which file?"}]}"#;
+    for (given, ran) in [
+        (r#"{"what":{"kind":"local"}}"#, r#"{"what":{"kind":"local","path":"a.txt"}}"#),
+        (r#"{"what":{"kind":"remote"}}"#, r#"{"what":{"kind":"remote","file":"a.txt"}}"#),
+        (r#"{"what":{"kind":"local","file":"b"}}"#, r#"{"what":{"kind":"local","path":"b"}}"#),
+        (r#"{"what":{"kind":"remote","file":"b"}}"#, r#"{"what":{"kind":"remote","file":"b"}}"#),
+    ] {
+        let bench = Bench::with("Pays.", &parameters);
+        let sets = Arc::default();
+        let kind = if given.contains("local") { "\"local\"" } else { "\"remote\"" };
+        let known = presets(&[("/what/kind", kind), ("/what/path", "\"b\""), ("/what/file", "\"b\"")]);
+        let list = Checklist::builder().source(known).json("desk", lines);
+        let harness = bench.harness(AllowAll, list).approver(fills(&[("Which file?", "a.txt")], &sets));
+        let (code, text) = code_of(&harness, pay(given)).await;
+        assert_eq!((code, seen(&bench.ran)), (Code::Ok, vec![ran.to_owned()]), "{given}: {text}");
+        assert_eq!(sets.lock().unwrap().len(), usize::from(given.len() < 30), "{given}");
+    }
+}

@@ -14,6 +14,7 @@ use super::shape::Shape;
 use super::source::SourceKind;
 use crate::document::{At, Sited};
 use crate::gate::{Addressee, parse_argument, written_argument};
+use crate::schema::json::Json;
 use crate::schema::{JsonPath, Kind as JsonKind, Segment, Step, text};
 use crate::tool::HostTool;
 
@@ -72,6 +73,9 @@ pub(crate) enum Test {
     Expression(Arc<Expression>),
 }
 
+/// How many names of one value are gone through.
+const MOST_NAMES: usize = 64;
+
 /// An argument, or one of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -120,15 +124,37 @@ impl Place {
         place.is_of(&JsonPath::from_segments(path.segments()[..shared].to_vec()))
     }
 
-    /// The one path that it is about, unless it may be about several.
-    pub(crate) fn only(&self) -> Option<JsonPath> {
-        let segment = |(step, names): (&Step, &Vec<Box<str>>)| match step {
-            Step::Member(name) => Some(Segment::Key(names.first().map_or_else(|| name.clone(), ToString::to_string))),
-            Step::Index(index) => Some(Segment::Index(*index)),
-            Step::Each => None,
-        };
-        let segments: Option<Vec<Segment>> = self.steps.iter().zip(&self.names).map(segment).collect();
-        segments.map(JsonPath::from_segments)
+    /// The one value that it is about, unless it may be about several: by each of the names that it may have, which is
+    /// one but for forms of a union that differ in that.
+    pub(crate) fn only(&self) -> Vec<JsonPath> {
+        let mut paths = vec![Vec::new()];
+        for (step, names) in self.steps.iter().zip(&self.names) {
+            let segments: Vec<Segment> = match step {
+                Step::Member(name) if names.is_empty() => vec![Segment::Key(name.clone())],
+                Step::Member(_) => names.iter().map(|name| Segment::Key(name.to_string())).collect(),
+                Step::Index(index) => vec![Segment::Index(*index)],
+                Step::Each => return Vec::new(),
+            };
+            paths = paths
+                .iter()
+                .flat_map(|path| segments.iter().map(|segment| path.iter().cloned().chain([segment.clone()]).collect()))
+                .take(MOST_NAMES)
+                .collect();
+        }
+        paths.into_iter().map(JsonPath::from_segments).collect()
+    }
+
+    /// Where the one value that it is about is missing in a call's arguments, if it is.
+    pub(super) fn missing(&self, arguments: &Json, tool: &HostTool) -> Option<JsonPath> {
+        let paths = self.only();
+        let is_there =
+            |path: &JsonPath| arguments.pointer(&path.to_pointer()).is_some_and(|value| *value != Json::Null);
+        if paths.iter().any(is_there) {
+            return None;
+        }
+        let by_form =
+            if paths.len() > 1 { paths.iter().find(|path| tool.built().may_stand(arguments, path)) } else { None };
+        by_form.or(paths.first()).cloned()
     }
 
     pub(crate) fn written(&self) -> String {
@@ -302,7 +328,7 @@ fn summed(sum: &Sited<String>, tool: &HostTool) -> Result<Place, Wrong> {
     if may_be_absent {
         return Err(wrong("may be absent"));
     }
-    if place.only().is_some_and(|path| tool.built().said_of(&path).secret) {
+    if place.only().iter().any(|path| tool.built().said_of(path).secret) {
         return Err(wrong("is a secret"));
     }
     Ok(place)

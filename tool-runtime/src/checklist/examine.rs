@@ -244,10 +244,7 @@ async fn values(
     for line in &of_tool.lines {
         let Kind::Value(value) = &line.kind else { continue };
         if value.label == Some(Labelled::Required) {
-            let path = value.place.only();
-            absent.extend(
-                path.filter(|path| arguments.pointer(&path.to_pointer()).is_none_or(|value| *value == Json::Null)),
-            );
+            absent.extend(value.place.missing(arguments, call.tool));
         }
     }
     absent.sort();

@@ -352,6 +352,16 @@ pub(crate) enum Tag {
 }
 
 impl ObjectRules {
+    /// What the value of a member is that canonical texts call `name`.
+    pub(super) fn value_of(&self, name: &str) -> Option<NodeId> {
+        match (self.find(name), self.extra) {
+            (Some((position, false)), _) => Some(self.properties[position].node),
+            // An alias: texts have it by another name.
+            (Some((_, true)), _) | (None, Extra::Refused) => None,
+            (None, Extra::Any(node) | Extra::Integers { node, .. }) => Some(node),
+        }
+    }
+
     /// Which declared property `key` names, and whether it does so by an alias.
     pub(super) fn find(&self, key: &str) -> Option<(usize, bool)> {
         let position = match &self.index {

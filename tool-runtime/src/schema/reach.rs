@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::json::MAX_DEPTH;
+use super::json::{Json, JsonPath, MAX_DEPTH, Segment};
 use super::node::{Extra, Graph, NodeId, Plain, Shape, Types};
+use super::walk::canonical_at;
 
 /// One step towards a part of a value, or towards several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,6 +138,40 @@ impl Graph {
         Ok(Reached { names, may_be_absent, words, types })
     }
 
+    /// May something be given at `path`, by the names that it has, in a form that all else of `value` fits?
+    pub(crate) fn may_stand(&self, value: &Json, path: &JsonPath) -> bool {
+        let mut nodes = vec![self.root];
+        let mut here = Some(value);
+        for segment in path.segments() {
+            let mut fitting = self.plains(&nodes);
+            fitting.retain(|plain| here.is_none_or(|here| self.fits(plain, here, segment)));
+            if fitting.iter().any(|plain| plain.says_nothing_of(segment)) {
+                return true;
+            }
+            nodes = fitting.into_iter().filter_map(|plain| plain.part(segment)).collect();
+            if nodes.is_empty() {
+                return false;
+            }
+            here = here.and_then(|here| here.part(segment));
+        }
+        true
+    }
+
+    /// Could it be such a value, as far as its parts besides one tell?
+    fn fits(&self, plain: &Plain, value: &Json, besides: &Segment) -> bool {
+        match value {
+            Json::Object(members) => {
+                let Some(rules) = plain.object.as_deref() else { return plain.types.has(Types::OBJECT) };
+                members.iter().filter(|(key, _)| Segment::Key(key.clone()) != *besides).all(|(key, member)| {
+                    rules.value_of(key).is_some_and(|node| canonical_at(self, node, &member.to_string()).is_ok())
+                })
+            }
+            Json::Array(_) => plain.types.has(Types::ARRAY),
+            // Nothing is inside of it yet, whatever it is going to be.
+            _ => true,
+        }
+    }
+
     /// The members that are declared at a place.
     fn known(&self, steps: &[Step]) -> Vec<String> {
         let mut nodes = vec![self.root];
@@ -181,6 +216,22 @@ struct Inside {
 }
 
 impl Plain {
+    /// What a part of it is, by the name that canonical texts have for it.
+    fn part(&self, segment: &Segment) -> Option<NodeId> {
+        match (segment, self.object.as_deref(), self.array.as_deref()) {
+            (Segment::Key(key), Some(rules), _) => rules.value_of(key),
+            (Segment::Index(index), _, Some(rules)) => rules.prefix.get(*index).copied().or(rules.items),
+            _ => None,
+        }
+    }
+
+    fn says_nothing_of(&self, segment: &Segment) -> bool {
+        match segment {
+            Segment::Key(_) => self.types.has(Types::OBJECT) && self.object.is_none(),
+            Segment::Index(_) => self.types.has(Types::ARRAY) && self.array.is_none(),
+        }
+    }
+
     fn inside(&self, step: &Step) -> Inside {
         match step {
             Step::Member(key) if self.types.has(Types::OBJECT) => self.member(key),

@@ -255,6 +255,11 @@ impl Built {
         self.input.graph.reach_from(steps, there)
     }
 
+    /// May something be given at a path, beside all else of these arguments?
+    pub(crate) fn may_stand(&self, arguments: &Json, path: &JsonPath) -> bool {
+        self.input.graph.may_stand(arguments, path)
+    }
+
     /// What keeps the tool from being registered.
     pub(crate) fn issues(&self) -> &[Issue] {
         &self.issues

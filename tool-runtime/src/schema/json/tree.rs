@@ -167,6 +167,16 @@ impl Json {
         }
     }
 
+    /// One part of an array or an object.
+    pub(crate) fn part(&self, segment: &Segment) -> Option<&Json> {
+        match (segment, self) {
+            (Segment::Key(name), _) => self.get(name),
+            (Segment::Index(index), Json::Array(elements)) => elements.get(*index),
+            // A member with digits for a name looks like an index in a pointer.
+            (Segment::Index(index), _) => self.get(&index.to_string()),
+        }
+    }
+
     /// The value at a JSON Pointer.
     pub(crate) fn pointer(&self, pointer: &str) -> Option<&Json> {
         if pointer.is_empty() {
