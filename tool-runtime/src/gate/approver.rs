@@ -43,7 +43,8 @@ pub trait Approver: Send + Sync {
         Box::pin(std::future::ready(false))
     }
 
-    /// Who answers, and on which way, if that is known: it goes into the records of the answers.
+    /// Who answers, and on which way, if that is known: it goes into the records of the answers. An approver of which
+    /// several people answer [signs](QuestionSet::sign) each question instead.
     fn signer(&self) -> Option<Signer> {
         None
     }

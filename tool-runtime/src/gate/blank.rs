@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::QuestionId;
+use super::{QuestionId, Signer};
 use crate::schema::json::Json;
 
 /// A slot of a call that is to be filled by whoever is asked.
@@ -89,6 +89,8 @@ struct Filling {
     /// Who judges what is written, by question.
     takes: Vec<(QuestionId, Takes)>,
     written: Mutex<Vec<Written>>,
+    /// Who answers which question, where the approvers have said so.
+    signed: Mutex<Vec<(QuestionId, Signer)>>,
 }
 
 /// What somebody wrote into a blank.
@@ -105,7 +107,7 @@ pub(crate) struct Written {
 
 impl Sheet {
     pub(crate) fn new(takes: Vec<(QuestionId, Takes)>) -> Self {
-        Sheet(Arc::new(Filling { takes, written: Mutex::default() }))
+        Sheet(Arc::new(Filling { takes, ..Filling::default() }))
     }
 
     pub(super) fn fill(&self, question: &QuestionId, slot: &str, json: &str) -> Result<(), FillError> {
@@ -140,6 +142,19 @@ impl Sheet {
     /// What was written into the blanks of a question.
     pub(crate) fn of(&self, question: &QuestionId) -> Vec<Written> {
         self.lock().iter().filter(|written| written.question == *question).cloned().collect()
+    }
+
+    /// Says who answers a question, in the place of whoever did so before. `None`: nobody yet.
+    pub(super) fn sign(&self, question: &QuestionId, signer: Option<Signer>) {
+        let mut signed = self.0.signed.lock().unwrap_or_else(PoisonError::into_inner);
+        signed.retain(|(known, _)| known != question);
+        signed.extend(signer.map(|signer| (question.clone(), signer)));
+    }
+
+    /// Who is said to answer a question.
+    pub(crate) fn signer(&self, question: &QuestionId) -> Option<Signer> {
+        let signed = self.0.signed.lock().unwrap_or_else(PoisonError::into_inner);
+        signed.iter().find(|(known, _)| known == question).map(|(_, signer)| signer.clone())
     }
 
     /// Nothing of ours panics while it holds this lock.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tokio_util::sync::CancellationToken;
 
+use super::Signer;
 use super::addressee::Addressee;
 use super::blank::{Blank, FillError, Sheet, Written};
 use super::confirmed::{BySlot, Confirmed};
@@ -273,6 +274,24 @@ impl QuestionSet {
     pub(crate) fn fill_found(&self, question: &QuestionId, slot: &str, value: Json, at: String) {
         let (question, slot) = (question.clone(), slot.to_owned());
         self.sheet.write(Written { question, slot, value, keep: false, at: Some(at) });
+    }
+
+    /// Says who answers one of its questions, where [`Approver::signer`](super::Approver::signer) doesn't know that before:
+    /// it goes into the record of a yes or a no. Signing again replaces it; a question of another set is left alone.
+    pub fn sign(&self, question: &QuestionId, signer: Signer) {
+        if self.questions.iter().any(|asked| asked.id == *question) {
+            self.sheet.sign(question, Some(signer));
+        }
+    }
+
+    /// Who was said to answer a question.
+    pub(super) fn signer(&self, question: &QuestionId) -> Option<Signer> {
+        self.sheet.signer(question)
+    }
+
+    /// Nobody has answered a question yet, whoever said that they would.
+    pub(super) fn unsign(&self, question: &QuestionId) {
+        self.sheet.sign(question, None);
     }
 
     /// All that is asked for, as one text that a model can put into its own words: without the names of slots and tools,

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tool_runtime::{
-    AllowAll, Answer, AnswerError, Approver, BoxFuture, CallFacts, ChannelApprover, Code, Decision, DenyAll, FirstOf,
-    GrantScope, Grants, NeverAsk, Policies, Question, QuestionSet, ToolCall, VerdictKind,
+    AllowAll, Answer, AnswerError, Approver, BoxFuture, CallFacts, ChannelApprover, Code, Decision, DenyAll, Entry,
+    FirstOf, GrantScope, Grants, MemoryLedger, NeverAsk, Policies, Question, QuestionId, QuestionSet, Signed, Signer,
+    ToolCall, VerdictKind,
 };
 
 use super::{Person, asks, code, harness, harness_of, one, pays};
@@ -130,6 +131,54 @@ async fn d69_the_first_answer_decides() {
     // None takes it.
     let (harness, _, _) = self::harness();
     assert_eq!(code(&harness.approver(FirstOf::new().or(passes)), calls()[0].clone()).await, Code::ApprovalUnavailable);
+}
+
+/// Of several approvers the record of each answer names the one that gave it.
+#[tokio::test]
+async fn an_answer_is_signed_by_whoever_of_several_gave_it() {
+    let signer = |by: &str| Signer::new(by, "desk");
+    let of = |answer: Answer, by: &str| Signed::new(Person::who_says(answer), signer(by));
+    // Signs before it knows, and then passes.
+    let eager = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        set.questions.iter().for_each(|question| set.sign(&question.id, Signer::new("eve", "desk")));
+        Box::pin(async { vec![Answer::Unavailable] })
+    };
+    let of_several = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        set.sign(&QuestionId::from("another"), Signer::new("eve", "desk"));
+        set.sign(&set.questions[0].id, Signer::new("cid", "phone"));
+        Box::pin(async { vec![Answer::Yes] })
+    };
+    let several = || {
+        let later = FirstOf::new()
+            .or_for(|question: &Question| question.tool == "pay", of_several)
+            .or(Person::who_says(Answer::No));
+        FirstOf::new()
+            .or(of(Answer::Unavailable, "ann"))
+            .or(eager)
+            .or_for(|question: &Question| question.tool == "wire", of(Answer::Yes, "bob"))
+            .or(later)
+    };
+    let signed = |ledger: &MemoryLedger| -> Vec<Option<Signer>> {
+        let entries = ledger.entries();
+        let answered = entries.iter().filter_map(|entry| match entry {
+            Entry::Answered(answered) => Some(answered.signer().cloned()),
+            _ => None,
+        });
+        answered.collect()
+    };
+    let calls = || {
+        let wire = |id, amount: u32| ToolCall::new(id, "wire", format!(r#"{{"amount":{amount}}}"#));
+        [pays("1", r#"{"amount":1}"#), wire("2", 2), pays("3", r#"{"amount":3}"#)]
+    };
+    let (harness, _, ledger) = harness();
+    let settled = harness.approver(several()).run_settled(calls(), None).await;
+    let codes: Vec<Code> = settled.iter().map(|one| one.record().code()).collect();
+    assert_eq!(codes, [Code::Ok, Code::Ok, Code::Rejected]);
+    assert_eq!(signed(&ledger), [Some(Signer::new("cid", "phone")), Some(signer("bob")), None]);
+    // Whoever signs for all of them has the last word.
+    let (harness, _, ledger) = self::harness();
+    harness.approver(Signed::new(several(), signer("zoe"))).run_settled(calls(), None).await;
+    assert_eq!(signed(&ledger), vec![Some(signer("zoe")); 3]);
 }
 
 #[tokio::test]

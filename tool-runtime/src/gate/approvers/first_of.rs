@@ -9,7 +9,8 @@ use crate::tool::{CatchPanic, caught};
 ///
 /// A question is passed on by a missing answer, by [`Answer::Unavailable`], and by a panic; every
 /// other answer decides. The next approver is asked about what is left, in one set. A question that
-/// none takes is answered `Unavailable`.
+/// none takes is answered `Unavailable`. The record of an answer names the [`Signer`](crate::Signer) of the approver that
+/// gave it.
 ///
 /// ```
 /// use tool_runtime::{ChannelApprover, FirstOf, Question, TerminalApprover};
@@ -93,8 +94,17 @@ impl Approver for FirstOf {
                     continue;
                 }
                 let set = questions.with_only(theirs);
-                for (place, answer) in places.into_iter().zip(approver.ask(set).await) {
+                let said = approver.ask(set.clone()).await.into_iter().chain(std::iter::repeat(Answer::Unavailable));
+                for ((place, question), answer) in places.into_iter().zip(&set.questions).zip(said) {
                     answers[place] = answer;
+                    if answer == Answer::Unavailable {
+                        // Whoever takes it next signs it.
+                        set.unsign(&question.id);
+                    } else if set.signer(&question.id).is_none()
+                        && let Some(signer) = caught(|| approver.approver.signer()).ok().flatten()
+                    {
+                        set.sign(&question.id, signer);
+                    }
                 }
             }
             answers

@@ -66,7 +66,14 @@ impl<A: Approver> Signed<A> {
 
 impl<A: Approver> Approver for Signed<A> {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
-        self.approver.ask(questions)
+        let (set, signer) = (questions.clone(), self.signer.clone());
+        let answering = self.approver.ask(questions);
+        Box::pin(async move {
+            let answers = answering.await;
+            // Also of an approver that has others sign.
+            set.questions.iter().for_each(|question| set.sign(&question.id, signer.clone()));
+            answers
+        })
     }
 
     fn tell(&self, notices: Vec<String>) -> BoxFuture<'static, bool> {

@@ -114,8 +114,9 @@ pub(super) async fn round(
             let answer = answers.next().unwrap_or(Answer::Unavailable);
             let approver = asking.whom(&to);
             // Only what somebody said is signed.
-            let signer = approver.filter(|_| answer.is_yes() || answer == Answer::No);
-            let signer = signer.and_then(|approver| caught(|| approver.signer()).ok().flatten());
+            let said = approver.filter(|_| answer.is_yes() || answer == Answer::No);
+            let signer = said
+                .and_then(|approver| sheet.signer(&question).or_else(|| caught(|| approver.signer()).ok().flatten()));
             let written = if answer.is_yes() { sheet.of(&question) } else { Vec::new() };
             let fills = recorded_fills(&calls[place].0, &written);
             match until(asking.token, inquiry.answered(answer, fills, signer)).await {
