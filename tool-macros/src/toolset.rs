@@ -10,6 +10,7 @@ use crate::{expand, fallback, types};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::HashSet;
+use syn::ext::IdentExt as _;
 use syn::{Attribute, ImplItem, ItemImpl, LitStr, Type, Visibility};
 
 /// Expands `#[toolset(attr)] item`.
@@ -26,7 +27,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let set = Set {
         krate: &krate,
         self_ty: &self_ty,
-        self_name: type_name(&self_ty).map(ToString::to_string).unwrap_or_default(),
+        self_name: type_name(&self_ty).map(|name| name.unraw().to_string()).unwrap_or_default(),
         prefix: prefix.as_ref(),
     };
     concrete_impl(&cx, &item_impl);

@@ -440,3 +440,87 @@ fn inv06_what_no_build_can_enforce_is_refused() {
         }
     }
 }
+
+/// Somebody.
+#[tool_type]
+#[derive(Clone)]
+struct Person {
+    /// Their name.
+    name: String,
+    /// Where they read mail.
+    #[arg(format = "email")]
+    mail: Option<String>,
+    /// Who leads them.
+    boss: Option<Box<Person>>,
+}
+
+/// Adds somebody.
+#[tool]
+fn add_person(
+    /// Who.
+    person: Person,
+) -> Person {
+    person
+}
+
+/// A type that holds itself can be told from `null`, and so may hold what only the feature enforces.
+#[tokio::test]
+async fn inv06_a_type_that_holds_itself_is_told_from_null() {
+    let built = Registry::builder().tool(AddPersonTool::host()).build();
+    if !cfg!(feature = "jsonschema") {
+        let error = built.expect_err("it has a format that this build can't enforce").to_string();
+        assert!(error.contains("/format`") && !error.contains("told apart"), "{error}");
+        return;
+    }
+    let (harness, _) = harness(AddPersonTool::host());
+    let person = |mail: &str| {
+        format!(r#"{{"person":{{"name":"a","mail":null,"boss":{{"name":"b","mail":"{mail}","boss":null}}}}}}"#)
+    };
+    for (mail, code) in [("b@example.org", Code::Ok), ("b", Code::InvalidArguments)] {
+        let settled = one(&harness, ToolCall::new("1", "add_person", person(mail))).await;
+        assert_eq!(settled.record().code(), code, "{}", settled.result().text());
+    }
+}
+
+/// Cuts.
+#[tool]
+fn cut(
+    /// The first.
+    #[arg(range = 1..=3)]
+    text: String,
+    /// The second.
+    #[arg(length = 1..=3)]
+    number: Option<u8>,
+    /// The third.
+    parts: Vec<Cut>,
+) -> bool {
+    drop((text, number, parts));
+    true
+}
+
+/// A cut.
+#[tool_type]
+struct Cut {
+    /// Where.
+    #[arg(range = ..3)]
+    at: String,
+    /// How often.
+    #[arg(format = "date")]
+    times: Option<bool>,
+}
+
+/// A limit above an argument of a type that has no such limit limits nothing.
+#[test]
+fn inv06_limits_are_of_the_type_that_they_stand_at() {
+    let error = Registry::builder().tool(CutTool::host()).build().expect_err("limits of nothing").to_string();
+    for place in [
+        "parameters/properties/text/minimum`: a limit of numbers stands at a value of type string",
+        "parameters/properties/text/maximum`",
+        "parameters/properties/number/minLength`: a limit of strings stands at a value of type integer or null",
+        "parameters/properties/number/maxLength`",
+        "/properties/at/exclusiveMaximum`",
+        "/properties/times/format`: a limit of strings stands at a value of type boolean or null",
+    ] {
+        assert!(error.contains(place), "{place}: {error}");
+    }
+}

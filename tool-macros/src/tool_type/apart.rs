@@ -64,10 +64,10 @@ pub(super) fn take_schema(item: &mut Item, krate: &CratePath, derive: &TokenStre
             impl #impl_generics __schemars::JsonSchema for #original #ty_generics
             where #(#predicates,)* #copied #ty_generics: __schemars::JsonSchema
             {
-                fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                     <#copied #ty_generics as __schemars::JsonSchema>::schema_name()
                 }
-                fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                fn schema_id() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                     <#copied #ty_generics as __schemars::JsonSchema>::schema_id()
                 }
                 fn json_schema(__generator: &mut __schemars::SchemaGenerator) -> __schemars::Schema {

@@ -153,6 +153,7 @@ pub(crate) fn compile(schema: &Json, origin: Origin, purpose: Purpose) -> Compil
     };
     let root = compiler.node(schema, "");
     compiler.refuse_endless_references();
+    compiler.settle_unions();
     compiler.refuse_foreign_trials();
     let parts = compiler.foreign_parts();
     let Compiler { nodes, mut foreign, mut issues, .. } = compiler;
@@ -376,6 +377,9 @@ impl Compiler<'_> {
             }
         }
         let types = self.types(schema, pointer);
+        if self.origin == Origin::RustType {
+            self.refuse_limits_of_others(schema, types, pointer);
+        }
         let one_of = self.one_of(schema, pointer);
         Plain {
             types,
@@ -384,6 +388,28 @@ impl Compiler<'_> {
             string: self.string(schema, pointer).map(Box::new),
             array: types.has(Types::ARRAY).then(|| self.array(schema, pointer)).flatten().map(Box::new),
             object: types.has(Types::OBJECT).then(|| self.object(schema, pointer)).flatten().map(Box::new),
+        }
+    }
+
+    /// A limit of values of another kind limits nothing, and whoever wrote it above an argument meant something.
+    fn refuse_limits_of_others(&mut self, schema: &Json, types: Types, pointer: &str) {
+        const LIMITS: [(&str, Types, &str); 7] = [
+            ("minimum", Types::NUMBER, "numbers"),
+            ("maximum", Types::NUMBER, "numbers"),
+            ("exclusiveMaximum", Types::NUMBER, "numbers"),
+            ("minLength", Types::STRING, "strings"),
+            ("maxLength", Types::STRING, "strings"),
+            ("pattern", Types::STRING, "strings"),
+            ("format", Types::STRING, "strings"),
+        ];
+        for (keyword, of, kind) in LIMITS {
+            if schema.get(keyword).is_some() && !types.has(of) {
+                let names = types.names().join(" or ");
+                self.issue(
+                    &format!("{pointer}/{keyword}"),
+                    format!("a limit of {kind} stands at a value of type {names}"),
+                );
+            }
         }
     }
 

@@ -94,6 +94,26 @@ impl Compiler<'_> {
         Union { branches, exactly_one, by_type, tag }
     }
 
+    /// Tells the forms of unions apart once all nodes are there: of a type that holds itself nothing was known while it
+    /// was being compiled, so that it could be anything.
+    pub(super) fn settle_unions(&mut self) {
+        // Each time round only less can be possible. It is right to stop at any time.
+        for _ in 0..4 {
+            let mut is_settled = true;
+            for node in 0..self.nodes.len() {
+                let Shape::Union(union) = &self.nodes[node].shape else { continue };
+                let settled = self.choose(union.branches.clone(), union.exactly_one);
+                if settled.by_type != union.by_type || settled.tag.is_some() != union.tag.is_some() {
+                    is_settled = false;
+                    self.nodes[node].shape = Shape::Union(Box::new(settled));
+                }
+            }
+            if is_settled {
+                break;
+            }
+        }
+    }
+
     fn follow(&self, node: NodeId, steps: usize) -> Option<&Node> {
         match &self.nodes[node].shape {
             Shape::Link(target) if steps < 64 => self.follow(*target, steps + 1),
