@@ -206,6 +206,18 @@ fn whole_numbers_beyond_doubles_have_one_spelling_each() {
     }
 }
 
+/// A keyword that only the `jsonschema` crate knows judges a value before its defaults are filled in, and after.
+#[test]
+fn foreign_keywords_judge_what_was_given_and_what_it_comes_to() {
+    let needs = json!({"type": "object", "additionalProperties": false, "dependentRequired": {"a": ["b"]},
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}, "c": {"type": "string"}}});
+    let forbids = json!({"type": "object", "not": {"required": ["a", "b"]},
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}}});
+    for schema in [needs, forbids] {
+        holds(&of(schema, json!({})), &[r#"{"a":1}"#, r#"{"a":1,"c":null}"#, r#"{"a":1,"b":1}"#, r#"{"b":1}"#, "{}"]);
+    }
+}
+
 /// They would be followed without end, by the validator of the `jsonschema` crate too.
 #[test]
 fn i14_references_that_lead_only_to_themselves_are_refused() {

@@ -72,6 +72,8 @@ const MAX_UNIONS: usize = 4 * MAX_DEPTH;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Canonical,
+    /// As canonical, without the defaults of members that needn't be there.
+    Given,
     /// As canonical, with every secret replaced.
     Redacted,
 }
@@ -113,6 +115,13 @@ impl Graph {
         walker.open = open;
         walker.sort_sets |= sort_sets;
         walker
+    }
+
+    /// An accepted text as it was given: what may be left out and was is not filled in. `open`: as it was accepted with.
+    pub(crate) fn as_given(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
+        let mut walker = Walker::new(self, text, Mode::Given);
+        walker.open = open;
+        walker.run(self.root)
     }
 
     /// Does a text of one node hold a secret?

@@ -78,7 +78,12 @@ impl Enforced {
     }
 
     fn accept(&self, text: &str, open: &[JsonPath]) -> Result<Walked, Problems> {
-        self.check_foreign(text, self.graph.accept(text, open)?)
+        let walked = self.check_foreign(text, self.graph.accept(text, open)?)?;
+        if self.foreign.is_some() && walked.text.is_some() {
+            // As it was given, too: what a keyword says of absent members it says before anything is filled in.
+            self.check_foreign(text, self.graph.as_given(text, open)?)?;
+        }
+        Ok(walked)
     }
 
     fn check_foreign(&self, text: &str, walked: Walked) -> Result<Walked, Problems> {

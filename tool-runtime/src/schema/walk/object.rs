@@ -84,7 +84,12 @@ impl<'g, 't> Walker<'g, 't> {
             }
             if let Some(default) = &property.default {
                 given += usize::from(property.required);
-                if self.mode == Mode::Canonical && !self.probing && self.graph.purpose == Purpose::Arguments {
+                let fills = match self.mode {
+                    Mode::Canonical => true,
+                    Mode::Given => property.required,
+                    Mode::Redacted => false,
+                };
+                if fills && !self.probing && self.graph.purpose == Purpose::Arguments {
                     let start = filled.len();
                     write_string(&mut filled, &property.name);
                     filled.push(':');
