@@ -218,6 +218,22 @@ fn foreign_keywords_judge_what_was_given_and_what_it_comes_to() {
     }
 }
 
+/// A `null` that means absence in one form may be a value in another, and then the value fits both.
+#[test]
+fn a_null_that_makes_a_value_fit_two_forms_is_refused() {
+    let small = json!({"type": "object", "additionalProperties": {"const": null}, "required": ["kind"],
+        "properties": {"kind": {"const": "b"}}});
+    let large = json!({"type": "object", "additionalProperties": false, "required": ["kind"], "minProperties": 3,
+        "properties": {"kind": {"const": "b"}, "c": {}, "d": {"type": "null"}}});
+    let values = [r#"{"kind":"b","c":null,"d":null}"#, r#"{"kind":"b"}"#, r#"{"kind":"b","c":null}"#];
+    holds(&of(json!({"oneOf": [small, large]}), json!({})), &values);
+    let elements = json!({"oneOf": [
+        {"type": "object", "required": ["a"], "minProperties": 2, "properties": {"a": {"type": "integer"}, "c": true}},
+        {"items": {"minimum": 0}},
+    ]});
+    holds(&of(elements, json!({})), &[r#"{"a":-3,"c":null}"#, r#"{"a":-3}"#, r#"{"a":-3,"c":1}"#]);
+}
+
 /// They would be followed without end, by the validator of the `jsonschema` crate too.
 #[test]
 fn i14_references_that_lead_only_to_themselves_are_refused() {

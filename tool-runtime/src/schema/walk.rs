@@ -243,8 +243,10 @@ struct Walker<'g, 't> {
     probing: bool,
     /// Where the first problem of a probe stood.
     reached: usize,
-    /// What probes have answered, by branch, place and whether paths are normalised.
-    probes: BTreeMap<(NodeId, usize, bool), Probed>,
+    /// How many probes around count the forms that a value fits.
+    counting: usize,
+    /// What probes have answered, by branch, place, whether paths are normalised and whether forms are counted.
+    probes: BTreeMap<(NodeId, usize, bool, bool), Probed>,
     /// How many unions are around.
     unions: usize,
     /// How many of the values around compare what is written.
@@ -293,6 +295,7 @@ impl<'g, 't> Walker<'g, 't> {
             secrets: Vec::new(),
             excused: Vec::new(),
             probing: false,
+            counting: 0,
             probes: BTreeMap::new(),
             unions: 0,
             texts_needed: 0,

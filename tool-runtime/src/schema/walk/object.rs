@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::super::describe;
 use super::super::json::{Key, MAX_DEPTH, Token, cmp_utf16, write_string};
-use super::super::node::{Extra, Marks, NodeId, ObjectRules, Purpose};
+use super::super::node::{Extra, Marks, NodeId, ObjectRules, Property, Purpose};
 use super::super::problem::What;
 use super::super::text;
 use super::seen::Seen;
-use super::{Member, Mode, Place, Walk, Walker};
+use super::{Member, Mode, Place, Walk, Walker, canonical_at};
 
 impl<'g, 't> Walker<'g, 't> {
     pub(super) fn object(&mut self, rules: Option<&'g ObjectRules>, marks: Marks, place: &Place<'_>) -> Walk {
@@ -114,6 +114,13 @@ impl<'g, 't> Walker<'g, 't> {
             self.reorder(first_member, object_start, &filled, place)?;
         }
         self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
+        if self.probing && self.counting > 0 && rules.min.is_some_and(|min| (given as u64) < min) {
+            // To whoever takes each `null` for a value it has more members, and fits this form, too.
+            let nulls = rules.properties.iter().enumerate().filter(|(position, _)| seen.is_absent(*position));
+            let takes = |(_, property): (usize, &Property)| canonical_at(self.graph, property.node, "null").is_ok();
+            let values = nulls.clone().all(takes);
+            given += if values { nulls.count() } else { 0 };
+        }
         // As it was given, and with its defaults.
         let full = self.members.len() - first_member;
         let counts = [given, full.max(given)].map(|count| count as u64);

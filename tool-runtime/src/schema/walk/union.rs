@@ -138,7 +138,10 @@ impl<'g, 't> Walker<'g, 't> {
             if taken.is_some() && !union.exactly_one {
                 break;
             }
-            match self.probe(union.branches[candidate], marks, place, start)? {
+            self.counting += usize::from(union.exactly_one);
+            let probed = self.probe(union.branches[candidate], marks, place, start);
+            self.counting -= usize::from(union.exactly_one);
+            match probed? {
                 Ok(_) if taken.is_some() => {
                     self.cursor = Cursor::at(self.text, start);
                     self.skip(place)?;
@@ -198,7 +201,7 @@ impl<'g, 't> Walker<'g, 't> {
     /// branch is asked twice about one place: nested unions would ask without end. `Err` tells how
     /// far it got.
     fn probe(&mut self, branch: NodeId, marks: Marks, place: &Place<'_>, start: usize) -> Result<Probed, Stop> {
-        let question = (branch, start, marks.path);
+        let question = (branch, start, marks.path, self.counting > 0);
         if let Some(&answer) = self.probes.get(&question) {
             return Ok(answer);
         }
