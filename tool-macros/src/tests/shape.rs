@@ -433,3 +433,23 @@ fn a_toolset() {
     }
     assert_clean(&expanded);
 }
+
+#[test]
+fn a_toolset_may_have_a_raw_name() {
+    let set = toolset(
+        quote!(),
+        quote!(
+            impl r#match {
+                /// Reads.
+                #[tool]
+                fn r#loop(&self) {}
+            }
+        ),
+    );
+    assert_has(
+        &set,
+        &quote!(
+            struct matchLoopTool;
+        ),
+    );
+}
