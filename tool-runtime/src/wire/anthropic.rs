@@ -18,8 +18,8 @@ use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
 use super::common::{
-    Change, Fail, Listed, NOTHING, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object,
-    of_id, of_name, of_object_arguments, parts_of, quoted, reported,
+    Fail, Listed, NOTHING, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object, of_id,
+    of_name, of_object_arguments, parts_of, quoted, reported,
 };
 use super::export::anthropic::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
@@ -117,9 +117,7 @@ fn content_of(blocks: &[Cow<'_, str>]) -> String {
 /// A call as it can be sent back.
 fn sent_back<'a>(block: Value<'a>, id: &str) -> Cow<'a, str> {
     let [came, name, input] = block.members(["id", "name", "input"]).unwrap_or_default();
-    let changes = [of_id("id", came, id), of_name("name", name, NAMES), of_object_arguments("input", input)];
-    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
-    changed(block, &changes)
+    changed(block, [of_id("id", came, id), of_name("name", name, NAMES), of_object_arguments("input", input)])
 }
 
 struct Turn<'a> {

@@ -20,8 +20,8 @@ use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
 use super::common::{
-    Change, Fail, Value, changed, given, images, mended, object, of_given_id, of_name, of_object_arguments, parts_of,
-    reported, text_beside,
+    Fail, Value, changed, given, images, mended, object, of_changed, of_given_id, of_name, of_object_arguments,
+    parts_of, reported, text_beside,
 };
 use super::export::gemini::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
@@ -104,13 +104,7 @@ fn sent_back<'a>(part: Value<'a>, id: &str) -> Cow<'a, str> {
     // None are none, also here.
     let args = args.and_then(|args| of_object_arguments("args", Some(args)));
     let changes = [of_given_id("id", came, id), of_name("name", name, NAMES), args];
-    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
-    match call {
-        Some(call) if !changes.is_empty() => {
-            changed(part, &[("functionCall", Some(changed(call, &changes).into_owned()))])
-        }
-        _ => part.raw().into(),
-    }
+    changed(part, [call.and_then(|call| of_changed("functionCall", call, changes))])
 }
 
 /// A response, or a part of one.

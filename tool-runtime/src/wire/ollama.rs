@@ -18,7 +18,7 @@ use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
 use super::common::{
-    Change, Fail, Listed, Value, array_of, as_text, changed, given, identified, ids_of, images, mended, object,
+    Fail, Listed, Value, array_of, as_text, changed, given, identified, ids_of, images, mended, object, of_changed,
     of_given_id, of_object_arguments, quoted, reported, text_beside,
 };
 use crate::call::{Content, ToolCall, ToolResult};
@@ -104,19 +104,16 @@ fn read_history(text: &str) -> Result<String, Fail> {
     let is_told = role.is_some_and(|role| role.is("assistant"));
     let role = (!is_told).then(|| ("role", Some(quoted("assistant"))));
     let calls = array_of(&sent).map(|calls| ("tool_calls", Some(calls)));
-    let changes: Vec<Change<'_>> = role.into_iter().chain(calls).collect();
-    Ok(mended(&changed(turn.message, &changes)).into_owned())
+    Ok(mended(&changed(turn.message, [role, calls])).into_owned())
 }
 
 /// A call as it can be sent back. Ollama takes every name.
 fn sent_back<'a>(call: Value<'a>, id: &str) -> Cow<'a, str> {
     let [came, function] = call.members(["id", "function"]).unwrap_or_default();
     let [arguments] = function.and_then(|function| function.members(["arguments"]).ok()).unwrap_or_default();
-    let mut changes: Vec<Change<'_>> = of_given_id("id", came, id).into_iter().collect();
-    if let (Some(function), Some(arguments)) = (function, of_object_arguments("arguments", arguments)) {
-        changes.push(("function", Some(changed(function, &[arguments]).into_owned())));
-    }
-    changed(call, &changes)
+    let arguments = of_object_arguments("arguments", arguments);
+    let function = function.and_then(|function| of_changed("function", function, [arguments]));
+    changed(call, [of_given_id("id", came, id), function])
 }
 
 /// What stands in `tool_calls`.

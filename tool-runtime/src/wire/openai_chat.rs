@@ -18,7 +18,7 @@ use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
 use super::common::{
-    Change, Fail, Listed, Value, array_of, as_text, changed, identified, ids_of, mended, object, of_id, of_name,
+    Fail, Listed, Value, array_of, as_text, changed, identified, ids_of, mended, object, of_changed, of_id, of_name,
     of_text_arguments, quoted, reported,
 };
 use super::export::openai::NAMES;
@@ -180,17 +180,16 @@ fn read_history(text: &str) -> Result<String, Fail> {
     let [role, content, calls, refusal] = turn.message.members(["role", "content", "tool_calls", "refusal"])?;
     let sent: Vec<_> =
         calls.into_iter().flat_map(Value::elements).zip(&ids).map(|(call, id)| sent_back(call, id)).collect();
-    let mut changes: Vec<Change<'_>> = Vec::new();
-    if !role.is_some_and(|role| role.is("assistant")) {
-        changes.push(("role", Some(quoted("assistant"))));
-    }
-    if sent.is_empty() {
-        // A message of nothing has no text either, and an empty list of calls is refused.
-        changes.extend(calls.map(|_| ("tool_calls", None)));
-        changes.extend(content.or(refusal).is_none().then(|| ("content", Some(quoted("")))));
-    }
-    changes.extend(array_of(&sent).map(|calls| ("tool_calls", Some(calls))));
-    Ok(mended(&changed(turn.message, &changes)).into_owned())
+    let is_told = role.is_some_and(|role| role.is("assistant"));
+    let role = (!is_told).then(|| ("role", Some(quoted("assistant"))));
+    // A message of nothing has no text either, and an empty list of calls is refused.
+    let is_silent = sent.is_empty() && content.or(refusal).is_none();
+    let content = is_silent.then(|| ("content", Some(quoted(""))));
+    let calls = match sent.is_empty() {
+        true => calls.map(|_| ("tool_calls", None)),
+        false => array_of(&sent).map(|calls| ("tool_calls", Some(calls))),
+    };
+    Ok(mended(&changed(turn.message, [role, calls, content])).into_owned())
 }
 
 /// A call as it can be sent back.
@@ -199,12 +198,8 @@ fn sent_back<'a>(call: Value<'a>, id: &str) -> Cow<'a, str> {
     let [name, arguments] =
         function.and_then(|function| function.members(["name", "arguments"]).ok()).unwrap_or_default();
     let of_function = [of_name("name", name, NAMES), of_text_arguments("arguments", arguments)];
-    let of_function: Vec<Change<'_>> = of_function.into_iter().flatten().collect();
-    let mut changes: Vec<Change<'_>> = of_id("id", came, id).into_iter().collect();
-    if let (Some(function), false) = (function, of_function.is_empty()) {
-        changes.push(("function", Some(changed(function, &of_function).into_owned())));
-    }
-    changed(call, &changes)
+    let function = function.and_then(|function| of_changed("function", function, of_function));
+    changed(call, [of_id("id", came, id), function])
 }
 
 fn read_call(index: usize, call: Value<'_>) -> Result<Listed, Fail> {

@@ -18,8 +18,8 @@ use serde::ser::{Serialize, Serializer};
 
 pub use super::MessageError;
 use super::common::{
-    Change, Fail, Listed, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object, of_id,
-    of_name, of_text_arguments, parts_of, reported,
+    Fail, Listed, Value, array_of, as_text, changed, has_images, identified, ids_of, mended, object, of_id, of_name,
+    of_text_arguments, parts_of, reported,
 };
 use super::export::openai::NAMES;
 use crate::call::{Content, ToolCall, ToolResult};
@@ -153,9 +153,7 @@ fn is_reasoning(item: Value<'_>) -> bool {
 /// A call as it can be sent back.
 fn sent_back<'a>(item: Value<'a>, id: &str) -> Cow<'a, str> {
     let [came, name, arguments] = item.members(["call_id", "name", "arguments"]).unwrap_or_default();
-    let changes = [of_id("call_id", came, id), of_name("name", name, NAMES), of_text_arguments("arguments", arguments)];
-    let changes: Vec<Change<'_>> = changes.into_iter().flatten().collect();
-    changed(item, &changes)
+    changed(item, [of_id("call_id", came, id), of_name("name", name, NAMES), of_text_arguments("arguments", arguments)])
 }
 
 /// The names of tools that the provider's own search has found in this turn, as they were declared, and with their

@@ -29,7 +29,7 @@ pub(super) use kept::Kept;
 pub(super) use places::Places;
 pub(super) use results::{as_text, has_images, images, object, parts_of, text_beside};
 pub(super) use sent_back::{
-    Change, NOTHING, array_of, changed, of_given_id, of_id, of_name, of_object_arguments, of_text_arguments, quoted,
-    text_arguments,
+    Change, NOTHING, array_of, changed, of_changed, of_given_id, of_id, of_name, of_object_arguments,
+    of_text_arguments, quoted, text_arguments,
 };
 pub(crate) use value::Value;

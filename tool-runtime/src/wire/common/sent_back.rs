@@ -20,8 +20,12 @@ pub(in crate::wire) fn quoted(text: &str) -> String {
     json
 }
 
-/// An object with these changes, and else as it stands. Members that it doesn't have come last.
-pub(in crate::wire) fn changed<'a>(object: Value<'a>, changes: &[Change<'_>]) -> Cow<'a, str> {
+/// An object with these changes, of which `None` is none, and else as it stands. Members that it doesn't have come last.
+pub(in crate::wire) fn changed<'a, 'k>(
+    object: Value<'a>,
+    changes: impl IntoIterator<Item = Option<Change<'k>>>,
+) -> Cow<'a, str> {
+    let changes: Vec<Change<'k>> = changes.into_iter().flatten().collect();
     if changes.is_empty() {
         return Cow::Borrowed(object.raw());
     }
@@ -58,6 +62,18 @@ pub(in crate::wire) fn changed<'a>(object: Value<'a>, changes: &[Change<'_>]) ->
 pub(in crate::wire) fn array_of(elements: &[Cow<'_, str>]) -> Option<String> {
     let is_changed = elements.iter().any(|element| matches!(element, Cow::Owned(_)));
     is_changed.then(|| format!("[{}]", elements.join(",")))
+}
+
+/// A member that is an object, with these changes.
+pub(in crate::wire) fn of_changed<'k>(
+    key: &'k str,
+    object: Value<'_>,
+    changes: impl IntoIterator<Item = Option<Change<'k>>>,
+) -> Option<Change<'k>> {
+    match changed(object, changes) {
+        Cow::Owned(json) => Some((key, Some(json))),
+        Cow::Borrowed(_) => None,
+    }
 }
 
 /// The identifier by which a call is answered, in the place of what came for one.
@@ -122,11 +138,13 @@ mod tests {
     #[test]
     fn members_are_changed_where_they_stand() {
         let object = Value::parse(r#"{ "a":1,"\u0062":2, "b":3 }"#).unwrap();
-        let put = |key, value: &str| (key, Some(value.to_owned()));
-        assert_eq!(changed(object, &[]), r#"{ "a":1,"\u0062":2, "b":3 }"#);
-        assert_eq!(changed(object, &[put("b", "4"), put("c", "5")]), r#"{"a":1,"\u0062":4,"c":5}"#);
-        assert_eq!(changed(object, &[("a", None), ("b", None)]), "{}");
-        assert_eq!(changed(Value::parse("{}").unwrap(), &[put("a", "1")]), r#"{"a":1}"#);
+        let put = |key, value: &str| Some((key, Some(value.to_owned())));
+        assert_eq!(changed(object, []), r#"{ "a":1,"\u0062":2, "b":3 }"#);
+        assert_eq!(changed(object, [put("b", "4"), put("c", "5")]), r#"{"a":1,"\u0062":4,"c":5}"#);
+        assert_eq!(changed(object, [Some(("a", None)), Some(("b", None))]), "{}");
+        assert_eq!(changed(Value::parse("{}").unwrap(), [put("a", "1")]), r#"{"a":1}"#);
+        assert_eq!(of_changed("o", object, [None]), None);
+        assert_eq!(of_changed("o", Value::parse("{}").unwrap(), [put("a", "1")]), put("o", r#"{"a":1}"#));
     }
 
     #[test]
