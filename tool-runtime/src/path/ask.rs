@@ -159,8 +159,9 @@ const MOST_ROUNDS: usize = 4;
 /// nobody has agreed to more who was not shown that it is more. What was filled in makes the next revision of the
 /// call, which is accepted, looked up and judged anew; only if that brings up a reason which nobody has seen, a second
 /// set goes out. A call for which those before it had left no room in a limit is counted anew once they are refused; if it
-/// has to be asked about, that is another set, too. What can't have changed is what was shown: a call goes from stage to stage by value, with its arguments
-/// and with the definition that was judged; a registry that replaces the tool meanwhile is another registry.
+/// has to be asked about, that is another set, too. What can't have changed is what was shown: a call goes from stage to
+/// stage by value, with its arguments and with the definition that was judged; a registry that replaces the tool meanwhile
+/// is another registry.
 ///
 /// No approver, one that panics, and a missing answer are all no yes. Once the token is cancelled,
 /// nobody waits for an answer, and none counts.

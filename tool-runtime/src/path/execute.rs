@@ -1,6 +1,5 @@
 //! Runs the body of a permitted call: with its budget, and whatever it does.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::AtomicBool;
@@ -211,23 +210,25 @@ impl Permit {
     }
 }
 
-/// What a text says after which effects may have happened.
-pub(super) fn effects(hints: Hints) -> &'static str {
-    if hints.read_only {
-        "It changes nothing, so it may be called again."
-    } else {
-        "Its effects may have happened; look before you call it again."
+/// What a text says after which effects may have happened, also of a body that nobody can stop.
+fn effects(hints: Hints, outlasted: bool) -> &'static str {
+    match (hints.read_only, outlasted) {
+        (true, false) => "It changes nothing, so it may be called again.",
+        (true, true) => "It may still be running. It changes nothing, so it may be called again.",
+        (false, false) => "Its effects may have happened; look before you call it again.",
+        (false, true) => "It may still be running. Its effects may have happened; look before you call it again.",
     }
 }
 
-/// What a text says of a body that nobody can stop.
-pub(super) const STILL_RUNNING: &str = "It may still be running.";
+/// What a text says of a call that was cancelled after its body had begun.
+pub(super) fn cancelled_while_it_ran(name: &str, hints: Hints, outlasted: bool) -> String {
+    format!("`{name}` was cancelled while it ran. {}", effects(hints, outlasted))
+}
 
 /// What the model reads of an outcome, and what the host does. What did not run may have run before, tried again by a
 /// layer; and a body that a layer gave up may have `outlasted` its call, whatever that came to.
 fn narrate(tool: &HostTool, ended: Ended, started: bool, outlasted: bool) -> End {
-    let (name, effects) = (tool.name(), effects(tool.hints()));
-    let effects = if outlasted { Cow::from(format!("{STILL_RUNNING} {effects}")) } else { effects.into() };
+    let (name, effects) = (tool.name(), effects(tool.hints(), outlasted));
     let did_not_run = if started { "had begun, and did not run again" } else { "did not run" };
     let and_then = if started { format!(" {effects}") } else { String::new() };
     match ended {
@@ -250,7 +251,7 @@ fn narrate(tool: &HostTool, ended: Ended, started: bool, outlasted: bool) -> End
             Code::Timeout,
             format!("`{name}` was stopped after its time budget of {}. {effects}", shown(budget)),
         ),
-        Ended::Cancelled => End::new(Code::Cancelled, format!("`{name}` was cancelled while it ran. {effects}")),
+        Ended::Cancelled => End::new(Code::Cancelled, cancelled_while_it_ran(name, tool.hints(), outlasted)),
         Ended::CancelledBeforeStart => End::new(Code::CancelledBeforeStart, cancelled_before_start(name)),
         Ended::Busy => End::new(
             Code::Busy,

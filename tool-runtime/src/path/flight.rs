@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ending::{End, Ending, cancelled_before_start};
-use super::execute::{STILL_RUNNING, effects};
+use super::execute::cancelled_while_it_ran;
 use super::record::append_detached;
 use super::review::Review;
 use super::settle::Settled;
@@ -209,13 +209,8 @@ impl Known {
         let end = if self.started {
             // A thread can't be stopped by dropping whoever waits for it.
             let outlasts = self.tool.as_ref().is_some_and(HostTool::may_block);
-            let said = format!(
-                "`{}` was cancelled while it ran.{}{} {}",
-                &*self.name,
-                if outlasts { " " } else { "" },
-                if outlasts { STILL_RUNNING } else { "" },
-                effects(self.tool.as_ref().map(HostTool::hints).unwrap_or_default()),
-            );
+            let hints = self.tool.as_ref().map(HostTool::hints).unwrap_or_default();
+            let said = cancelled_while_it_ran(&self.name, hints, outlasts);
             End { started: true, ..End::new(Code::Cancelled, said) }
         } else {
             End::new(Code::CancelledBeforeStart, cancelled_before_start(&self.name))

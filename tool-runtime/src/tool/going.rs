@@ -125,12 +125,8 @@ impl Going {
         if !self.has_to_do.load(Ordering::SeqCst) {
             return;
         }
-        let mut stage = match self.stage.try_lock() {
-            Ok(stage) => stage,
-            Err(TryLockError::Poisoned(stage)) => stage.into_inner(),
-            // Whoever drives it looks again once it has let go of it.
-            Err(TryLockError::WouldBlock) => return,
-        };
+        // Whoever drives it looks again once it has let go of it.
+        let Some(mut stage) = self.stage() else { return };
         self.has_to_do.store(false, Ordering::SeqCst);
         let Stage::Running(running) = &mut *stage else { return };
         let waker = Waker::from(Arc::clone(self));
@@ -169,12 +165,31 @@ impl Going {
     /// Has it end here, unless somebody drives it just now: they do it then.
     fn give_up(&self) {
         self.is_given_up.store(true, Ordering::SeqCst);
-        let before = match self.stage.try_lock() {
-            Ok(mut stage) => std::mem::replace(&mut *stage, Stage::Over),
-            Err(TryLockError::Poisoned(stage)) => std::mem::replace(&mut *stage.into_inner(), Stage::Over),
-            Err(TryLockError::WouldBlock) => return,
-        };
+        let Some(mut stage) = self.stage() else { return };
+        let before = std::mem::replace(&mut *stage, Stage::Over);
+        drop(stage);
         drop(before);
+    }
+
+    /// Takes what it came to, if it has ended.
+    fn result(&self) -> Option<Result<Came, String>> {
+        let mut stage = self.stage()?;
+        match std::mem::replace(&mut *stage, Stage::Over) {
+            Stage::Ended(result) => Some(result),
+            other => {
+                *stage = other;
+                None
+            }
+        }
+    }
+
+    /// How far it is, unless somebody drives it just now.
+    fn stage(&self) -> Option<MutexGuard<'_, Stage>> {
+        match self.stage.try_lock() {
+            Ok(stage) => Some(stage),
+            Err(TryLockError::Poisoned(stage)) => Some(stage.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     fn wake_waiting(&self) {
@@ -235,17 +250,7 @@ impl Future for Calling {
         if !self.going.is_given_up.load(Ordering::SeqCst) {
             self.going.advance();
         }
-        let result = match self.going.stage.try_lock() {
-            Ok(mut stage) => match &mut *stage {
-                Stage::Ended(_) => match std::mem::replace(&mut *stage, Stage::Over) {
-                    Stage::Ended(result) => Some(result),
-                    _ => None,
-                },
-                _ => None,
-            },
-            Err(_) => None,
-        };
-        match result {
+        match self.going.result() {
             Some(Ok(result)) => Poll::Ready(result),
             Some(Err(panic)) => {
                 tracing::error!(target: "tool_runtime", panic, "a call of a tool's own broke");
