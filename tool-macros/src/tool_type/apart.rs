@@ -55,6 +55,7 @@ pub(super) fn take_schema(item: &mut Item, krate: &CratePath, derive: &TokenStre
     quote_spanned! {span=>
         #(#cfgs)*
         #allows
+        // Nobody makes a copy, or reads one.
         #[allow(dead_code)]
         const _: () = {
             use #krate::__private::schemars as __schemars;

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use super::describe;
 use super::json::{
-    Cursor, Fault, Json, JsonPath, MAX_DEPTH, Number, SyntaxError, Token, by_value, canonical_number, same_value,
+    Cursor, Fault, Json, JsonPath, MAX_DEPTH, Number, SyntaxError, Token, by_value, canonical_number, is_among,
 };
 use super::node::{ArrayRules, Graph, Marks, NodeId, NumberRules, Plain, Purpose, Shape, StringRules, Types};
 use super::paths::normalise_path;
@@ -496,7 +496,7 @@ impl<'g, 't> Walker<'g, 't> {
         let Some(words) = &plain.one_of else { return Ok(()) };
         let compound = matches!(token, Token::ArrayStart | Token::ObjectStart);
         let value = self.out.slice(written..self.out.len());
-        let is_listed = |value: &str| words.iter().any(|word| same_value(word, value));
+        let is_listed = |value: &str| is_among(value, words);
         let fits = if compound {
             // What is written has its members in another order.
             Json::parse(value).is_ok_and(|value| is_listed(&canonical_any(&value)))

@@ -17,7 +17,7 @@ pub(crate) use cursor::{Cursor, Fault, Key, SyntaxError, Token};
 pub(crate) use number::{Number, canonical_number, is_integer_literal, write_f64};
 pub use path::{JsonPath, Segment};
 pub(crate) use string::{cmp_utf16, write_string};
-pub(crate) use tree::{Json, by_value, same_value};
+pub(crate) use tree::{Json, by_value, is_among, same_value};
 pub(crate) use wrapped::{object_of, plain_object, unwrapped};
 
 /// How deeply arrays and objects may nest, in what a model sends and in what a tool returns.

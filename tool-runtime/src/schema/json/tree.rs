@@ -264,6 +264,14 @@ pub(crate) fn same_value(a: &str, b: &str) -> bool {
     a == b || by_value(a) == by_value(b)
 }
 
+/// Does a canonical text mean one of these values? Nearly always it is spelt as one of them.
+pub(crate) fn is_among(value: &str, values: &[String]) -> bool {
+    values.iter().any(|other| other == value) || {
+        let value = by_value(value);
+        values.iter().any(|other| by_value(other) == value)
+    }
+}
+
 impl std::fmt::Display for Json {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut out = String::new();
