@@ -232,6 +232,37 @@ fn a_null_that_makes_a_value_fit_two_forms_is_refused() {
         {"items": {"minimum": 0}},
     ]});
     holds(&of(elements, json!({})), &[r#"{"a":-3,"c":null}"#, r#"{"a":-3}"#, r#"{"a":-3,"c":1}"#]);
+    let inner = json!({"type": "object", "const": {"a": 0, "b": null}, "additionalProperties": false,
+        "properties": {"a": {"type": "integer"}, "b": {"const": null}}});
+    let compared = json!({"oneOf": [{"type": "object", "properties": {"a": inner}}, true]});
+    holds(&of(compared, json!({})), &[r#"{"a":{"a":0,"b":null}}"#, r#"{"a":{"a":0}}"#, r#"{"a":1}"#, "{}"]);
+    let optional = json!({"type": "object", "properties": {"b": {"const": null}}, "additionalProperties": false});
+    let list = json!({"type": "array", "items": optional, "uniqueItems": true});
+    let differ = json!({"oneOf": [list, {"type": "array", "maxItems": 2}]});
+    holds(&of(differ, json!({})), &[r#"[{"b":null},{}]"#, "[{},{}]", r#"[{"b":null}]"#, r#"[{"b":1},{}]"#]);
+}
+
+/// A path that is written anew may fit a form that it didn't fit as it was given.
+#[test]
+fn a_path_that_fits_two_forms_once_it_is_short_is_refused() {
+    let path = json!({"type": "string", "x-tool-path": true, "maxLength": 10});
+    let short = json!({"type": "string", "maxLength": 3});
+    let long_path = json!({"type": "string", "x-tool-path": true, "minLength": 4});
+    let long = json!({"type": "string", "minLength": 4});
+    for (other, taken) in [(short, 2), (long_path, 1), (long, 1)] {
+        let schema = of(json!({"oneOf": [path, other]}), json!({}));
+        let oracle = validator(&schema);
+        let accept = registered(&schema).expect("a schema that can be registered");
+        let texts = ["./././a", "./aaaa", "aaaa", "a"].map(|path| json!({ "v": path }).to_string());
+        let accepted = texts.iter().filter_map(|text| accept.accept("dynamic", text.as_str()).ok());
+        let count = accepted
+            .inspect(|canonical| {
+                assert!(oracle.is_valid(&serde_json::from_str(canonical).expect("JSON")), "{schema} {canonical}");
+                assert_eq!(accept.accept("dynamic", canonical.as_str()).as_ref(), Ok(canonical), "{schema}");
+            })
+            .count();
+        assert_eq!(count, taken, "{schema}");
+    }
 }
 
 /// They would be followed without end, by the validator of the `jsonschema` crate too.

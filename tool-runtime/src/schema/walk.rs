@@ -103,7 +103,7 @@ impl Graph {
             // The canonical text has to be what it is however often it is read.
             let again = self.walker(canonical, open, sort_sets).run(self.root);
             if !again.is_ok_and(|again| again.text.is_none_or(|text| text == *canonical)) {
-                let expected = "a value that fits one form only, once what is left out of it is filled in";
+                let expected = "a value that fits one form only, in its canonical form, too";
                 return Err(Problems::one(Problem::unexpected(JsonPath::root(), expected, "one that fits several")));
             }
         }
@@ -243,9 +243,11 @@ struct Walker<'g, 't> {
     probing: bool,
     /// Where the first problem of a probe stood.
     reached: usize,
-    /// How many probes around count the forms that a value fits.
-    counting: usize,
-    /// What probes have answered, by branch, place, whether paths are normalised and whether forms are counted.
+    /// In a probe: a `null` is a value wherever it stands, and no path is normalised.
+    literal: bool,
+    /// Something was taken for other than it is: a `null` for absence, or a path for a shorter one.
+    reinterpreted: bool,
+    /// What probes have answered, by branch, place, whether paths are normalised and whether values are taken literally.
     probes: BTreeMap<(NodeId, usize, bool, bool), Probed>,
     /// How many unions are around.
     unions: usize,
@@ -295,7 +297,8 @@ impl<'g, 't> Walker<'g, 't> {
             secrets: Vec::new(),
             excused: Vec::new(),
             probing: false,
-            counting: 0,
+            literal: false,
+            reinterpreted: false,
             probes: BTreeMap::new(),
             unions: 0,
             texts_needed: 0,
@@ -521,6 +524,12 @@ impl<'g, 't> Walker<'g, 't> {
         Ok(())
     }
 
+    /// Notes whether the canonical text will say something else than what was given.
+    fn reinterprets(&mut self, otherwise: bool) {
+        self.reinterpreted |= otherwise;
+        self.unsettled |= otherwise && self.trials > 0;
+    }
+
     /// Walks what begins at `start`, and writes nothing. The cursor stays where the walk ended.
     fn without_trace(&mut self, start: usize, walk: impl FnOnce(&mut Self) -> Walk) -> Walk {
         let (written, members, probing) = (self.out.len(), self.members.len(), self.probing);
@@ -539,8 +548,9 @@ impl<'g, 't> Walker<'g, 't> {
         let check = |text: &str| plain.string.as_deref().map_or(Ok(()), |rules| check_string(rules, text));
         let text = Token::unescape(raw, escaped);
         check(&text)?;
-        if marks.path && self.graph.purpose == Purpose::Arguments {
+        if marks.path && !self.literal && self.graph.purpose == Purpose::Arguments {
             let path = normalise_path(&text).ok_or("a file path without NUL")?;
+            self.reinterprets(path != text);
             check(&path)?;
             if path != raw {
                 self.out.string(&path);

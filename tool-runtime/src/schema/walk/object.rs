@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::super::describe;
 use super::super::json::{Key, MAX_DEPTH, Token, cmp_utf16, write_string};
-use super::super::node::{Extra, Marks, NodeId, ObjectRules, Property, Purpose};
+use super::super::node::{Extra, Marks, NodeId, ObjectRules, Purpose};
 use super::super::problem::What;
 use super::super::text;
 use super::seen::Seen;
-use super::{Member, Mode, Place, Walk, Walker, canonical_at};
+use super::{Member, Mode, Place, Walk, Walker};
 
 impl<'g, 't> Walker<'g, 't> {
     pub(super) fn object(&mut self, rules: Option<&'g ObjectRules>, marks: Marks, place: &Place<'_>) -> Walk {
@@ -39,7 +39,7 @@ impl<'g, 't> Walker<'g, 't> {
                     } else if self.null_means_absent(rules, position) {
                         self.cursor.token()?;
                         seen.absent(position);
-                        self.unsettled |= self.trials > 0;
+                        self.reinterprets(true);
                     } else {
                         in_order &= position >= hint;
                         hint = position + 1;
@@ -114,13 +114,6 @@ impl<'g, 't> Walker<'g, 't> {
             self.reorder(first_member, object_start, &filled, place)?;
         }
         self.out.copy(self.cursor.offset() - 1, self.cursor.offset());
-        if self.probing && self.counting > 0 && rules.min.is_some_and(|min| (given as u64) < min) {
-            // To whoever takes each `null` for a value it has more members, and fits this form, too.
-            let nulls = rules.properties.iter().enumerate().filter(|(position, _)| seen.is_absent(*position));
-            let takes = |(_, property): (usize, &Property)| canonical_at(self.graph, property.node, "null").is_ok();
-            let values = nulls.clone().all(takes);
-            given += if values { nulls.count() } else { 0 };
-        }
         // As it was given, and with its defaults.
         let full = self.members.len() - first_member;
         let counts = [given, full.max(given)].map(|count| count as u64);
@@ -174,6 +167,7 @@ impl<'g, 't> Walker<'g, 't> {
     /// Is the coming value a `null` by which the model leaves a member out?
     fn null_means_absent(&self, rules: &ObjectRules, position: usize) -> bool {
         self.graph.purpose == Purpose::Arguments
+            && !self.literal
             && !rules.properties[position].null_is_a_value
             && matches!(self.cursor.clone().token(), Ok(Token::Null))
     }

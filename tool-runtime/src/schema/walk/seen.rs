@@ -34,11 +34,6 @@ impl Seen {
         count <= 64 && (self.first & !self.absent).count_ones() as usize == count
     }
 
-    /// It came as a `null` that means absence.
-    pub(super) fn is_absent(&self, position: usize) -> bool {
-        if position < 64 { self.absent & (1 << position) != 0 } else { has_bit(&self.more_absent, position) }
-    }
-
     pub(super) fn has(&self, position: usize) -> bool {
         if position < 64 {
             (self.first & !self.absent) & (1 << position) != 0

@@ -133,25 +133,28 @@ impl<'g, 't> Walker<'g, 't> {
         start: usize,
     ) -> Walk {
         let mut taken: Option<(usize, usize)> = None;
+        // One of the forms takes the value as it was given, and not as it is read.
+        let mut literally = false;
         let mut furthest = (0, candidates[0]);
         for &candidate in candidates {
             if taken.is_some() && !union.exactly_one {
                 break;
             }
-            self.counting += usize::from(union.exactly_one);
-            let probed = self.probe(union.branches[candidate], marks, place, start);
-            self.counting -= usize::from(union.exactly_one);
-            match probed? {
-                Ok(_) if taken.is_some() => {
-                    self.cursor = Cursor::at(self.text, start);
-                    self.skip(place)?;
-                    let expected = format!("a value that fits exactly one of {}", describe::union(self.graph, union));
-                    return self.refuse(place, Refusal { holds_more: true, ..Refusal::new(expected) }, start, marks);
-                }
+            let branch = union.branches[candidate];
+            let probed = self.probe(branch, false, marks, place, start)?;
+            if union.exactly_one && probed.reinterprets && probed.end.is_err() {
+                // The schema that is shown takes every value for what it is, and this one perhaps for one of this form.
+                literally |= self.probe(branch, true, marks, place, start)?.end.is_ok();
+            }
+            match probed.end {
+                Ok(_) if taken.is_some() => return self.fits_several(union, marks, place, start),
                 Ok(end) => taken = Some((candidate, end)),
                 Err(reached) if reached > furthest.0 => furthest = (reached, candidate),
                 Err(_) => {}
             }
+        }
+        if literally && taken.is_some() {
+            return self.fits_several(union, marks, place, start);
         }
         if let (true, 0, Some((_, end))) = (self.probing, self.texts_needed, taken) {
             // Nobody will look at what would be written.
@@ -197,25 +200,54 @@ impl<'g, 't> Walker<'g, 't> {
         )
     }
 
+    fn fits_several(&mut self, union: &Union, marks: Marks, place: &Place<'_>, start: usize) -> Walk {
+        self.cursor = Cursor::at(self.text, start);
+        self.skip(place)?;
+        let expected = format!("a value that fits exactly one of {}", describe::union(self.graph, union));
+        self.refuse(place, Refusal { holds_more: true, ..Refusal::new(expected) }, start, marks)
+    }
+
     /// Does a branch take the value, and up to where? Leaves no trace but the answer, so that no
-    /// branch is asked twice about one place: nested unions would ask without end. `Err` tells how
-    /// far it got.
-    fn probe(&mut self, branch: NodeId, marks: Marks, place: &Place<'_>, start: usize) -> Result<Probed, Stop> {
-        let question = (branch, start, marks.path, self.counting > 0);
-        if let Some(&answer) = self.probes.get(&question) {
-            return Ok(answer);
+    /// branch is asked twice about one place: nested unions would ask without end. `literally`: as
+    /// whoever knows only the schema would take it.
+    fn probe(
+        &mut self,
+        branch: NodeId,
+        literally: bool,
+        marks: Marks,
+        place: &Place<'_>,
+        start: usize,
+    ) -> Result<Probed, Stop> {
+        let literal = self.literal || literally;
+        let question = (branch, start, marks.path, literal);
+        if let Some(&known) = self.probes.get(&question) {
+            self.reinterpreted |= known.reinterprets;
+            return Ok(known);
         }
-        let answer = match self.without_trace(start, |walker| walker.value(branch, marks, place)) {
+        let literal_around = std::mem::replace(&mut self.literal, literal);
+        let reinterpreted_before = std::mem::take(&mut self.reinterpreted);
+        let walked = self.without_trace(start, |walker| walker.value(branch, marks, place));
+        let reinterprets = self.reinterpreted;
+        self.reinterpreted |= reinterpreted_before;
+        self.literal = literal_around;
+        let end = match walked {
             Ok(()) => Ok(self.cursor.offset()),
             Err(Stop::Refused) => Err(self.reached),
             Err(stop) => return Err(stop),
         };
-        let (Ok(reached) | Err(reached)) = answer;
+        let (Ok(reached) | Err(reached)) = end;
         self.burn(reached.saturating_sub(start))?;
+        let answer = Probed { end, reinterprets };
         self.probes.insert(question, answer);
         Ok(answer)
     }
 }
 
-/// Where a branch that takes a value ends it, or how far one that doesn't gets.
-pub(super) type Probed = Result<usize, usize>;
+/// What a branch says to a value.
+#[derive(Clone, Copy)]
+pub(super) struct Probed {
+    /// Where a value that it takes ends, or how far it gets with one that it doesn't take.
+    end: Result<usize, usize>,
+    /// It took something on the way for other than it is.
+    reinterprets: bool,
+}
