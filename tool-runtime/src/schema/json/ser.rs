@@ -233,9 +233,14 @@ impl<'o> Serializer for Writer<'o> {
 
     fn serialize_f32(self, value: f32) -> Result<(), EncodeError> {
         self.follow.unsure();
-        // By its own shortest digits: as a double 0.1f32 would read 0.10000000149011612.
-        let text = if value.is_finite() { canonical_number(&format!("{value:e}")).map(Cow::into_owned) } else { None };
-        self.out.push_str(&text.ok_or_else(|| EncodeError::new("a number that isn't finite"))?);
+        if !value.is_finite() {
+            return Err(EncodeError::new("a number that isn't finite"));
+        }
+        // By its own shortest digits, and of two that are equally near by the even ones, as `serde_json` does:
+        // as a double 0.1f32 would read 0.10000000149011612.
+        let mut digits = zmij::Buffer::new();
+        let digits = digits.format_finite(value);
+        self.out.push_str(&canonical_number(digits).unwrap_or(Cow::Borrowed(digits)));
         Ok(())
     }
 
@@ -548,6 +553,17 @@ mod tests {
         assert_eq!(write(&HashMap::from([(2, "b"), (10, "a")])).unwrap(), r#"{"10":"a","2":"b"}"#);
         assert_eq!(write(&serde_json::json!({"b": 1.5, "a": [1, "\u{1}"]})).unwrap(), r#"{"a":[1,"\u0001"],"b":1.5}"#);
         assert!(write(&HashMap::from([(vec![1], 1)])).is_err());
+    }
+
+    /// Of two shortest spellings that are equally near to a single, every writer has to take the same.
+    #[test]
+    fn singles_have_the_digits_that_serde_json_gives_them() {
+        assert_eq!(write(&-3_825_640.25_f32).unwrap(), "-3825640.2");
+        for single in (0..=u32::MAX).step_by(10_007).map(f32::from_bits).filter(|single| single.is_finite()) {
+            let (ours, theirs) = (write(&single).unwrap(), serde_json::to_string(&single).unwrap());
+            assert_eq!(ours.parse::<f64>(), theirs.parse::<f64>(), "{single:e}");
+            assert_eq!(ours.parse::<f32>(), Ok(single), "{ours}");
+        }
     }
 
     #[test]
