@@ -12,7 +12,7 @@ use tool_runtime::{
     AllowAll, Answer, CallContext, CallFacts, Code, Decision, Final, Harness, MemoryLedger, QuestionSet, ToolCall, tool,
 };
 
-use super::support::{Log, ends, lines, logged, millis};
+use super::support::{Goes, Log, ends, lines, logged, millis};
 
 /// Notes when it is dropped.
 struct Dropped(Log);
@@ -356,7 +356,7 @@ async fn yields() -> u8 {
 }
 
 /// Blocks its thread until the flag is up.
-#[tool(host(timeout = "40ms", writes(what)))]
+#[tool(host(timeout = "200ms", writes(what)))]
 fn stubborn(
     /// What it holds.
     what: String,
@@ -380,6 +380,7 @@ async fn holder(
 #[tokio::test]
 async fn b55_a_blocking_body_that_was_given_up_is_said_to_run_and_bars_what_it_touches() {
     let flag = Arc::new(AtomicBool::new(false));
+    let go = Goes(Arc::clone(&flag));
     let ledger = Arc::new(MemoryLedger::default());
     let registry = tool_runtime::Registry::builder()
         .tools([StubbornTool::host(), HolderTool::host()])
@@ -397,7 +398,7 @@ async fn b55_a_blocking_body_that_was_given_up_is_said_to_run_and_bars_what_it_t
     let holder = |id: &str, what: &str| ToolCall::new(id, "holder", format!(r#"{{"what":"{what}"}}"#));
     let settled = harness.run_settled([stubborn("b"), holder("c", "a"), holder("d", "other")], None).await;
     assert_eq!(ends(&settled), [("b", Code::Busy, false), ("c", Code::Busy, false), ("d", Code::Ok, true)]);
-    flag.store(true, Ordering::SeqCst);
+    drop(go);
     let settled = harness.run_settled([holder("e", "a")], None).await;
     assert_eq!(ends(&settled), [("e", Code::Ok, true)]);
     millis(20).await;

@@ -12,7 +12,7 @@ use tool_runtime::{
     tool,
 };
 
-use super::support::{Log, ends, lock, logged, millis};
+use super::support::{Goes, Log, ends, lock, logged, millis};
 
 /// How often it was asked.
 #[derive(Clone, Default)]
@@ -250,8 +250,8 @@ async fn spans_without_an_end_are_no_bounds() {
     assert_eq!(log.take(), ["began", "told"]);
 }
 
-/// Runs what is inside for a moment, gives it up, and then does something else.
-struct GivesUp(Then);
+/// Runs what is inside for a moment, or until a blocking body has begun, gives it up, and then does something else.
+struct GivesUp(Then, Option<Arc<Thread>>);
 
 #[derive(Clone, Copy)]
 enum Then {
@@ -263,8 +263,16 @@ enum Then {
 impl Layer for GivesUp {
     fn around<'a>(&'a self, mut attempt: Attempt<'a>) -> BoxFuture<'a, Ran> {
         Box::pin(async move {
-            let begun = tokio::time::timeout(Duration::from_millis(5), attempt.run()).await;
-            assert!(begun.is_err(), "the body ended by itself");
+            let enough = async {
+                match &self.1 {
+                    Some(thread) => thread.begins().await,
+                    None => millis(5).await,
+                }
+            };
+            tokio::select! {
+                _ = attempt.run() => panic!("the body ended by itself"),
+                () = enough => {}
+            }
             match self.0 {
                 Then::Answers => {}
                 Then::Sleeps => millis(60_000).await,
@@ -278,13 +286,13 @@ impl Layer for GivesUp {
 #[tokio::test]
 async fn a_body_that_a_layer_gave_up_had_begun() {
     let (registry, log) = logged([WaitsTool::host()]);
-    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Answers));
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Answers, None));
     let settled = harness.run_settled([ToolCall::new("1", "waits", "")], None).await;
     assert_eq!(ends(&settled), [("1", Code::Ok, true)]);
     assert_eq!(log.take(), ["began"]);
     // Cancelled after that, its effects may have happened.
     let (registry, log) = logged([WaitsTool::host()]);
-    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps));
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps, None));
     let token = CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
@@ -297,38 +305,67 @@ async fn a_body_that_a_layer_gave_up_had_begun() {
     assert_eq!(log.take(), ["began"]);
     // As are those of one that used its time up.
     let (registry, _) = logged([WaitsTool::host().with_timeout(Duration::from_millis(30))]);
-    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps));
+    let harness = Harness::new(registry, AllowAll).layer(GivesUp(Then::Sleeps, None));
     let settled = harness.run_settled([ToolCall::new("1", "waits", "")], None).await;
     assert_eq!(ends(&settled), [("1", Code::Timeout, true)]);
 }
 
 /// Blocks its thread until it is told to go.
 #[tool]
-fn stuck(#[host] go: Arc<AtomicBool>) -> String {
-    while !go.load(Ordering::SeqCst) {
+fn stuck(#[host] thread: Arc<Thread>) -> String {
+    thread.begun.store(true, Ordering::SeqCst);
+    while !thread.goes.load(Ordering::SeqCst) {
         std::thread::sleep(Duration::from_millis(1));
     }
     "went".to_owned()
 }
 
+/// The thread of a body that blocks it.
+#[derive(Default)]
+struct Thread {
+    begun: AtomicBool,
+    goes: Arc<AtomicBool>,
+}
+
+impl Thread {
+    /// Waits until a body has begun that nobody has waited for yet.
+    async fn begins(&self) {
+        while !self.begun.swap(false, Ordering::SeqCst) {
+            millis(1).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_blocking_body_that_was_given_up_is_said_to_run_whoever_gave_it_up() {
-    let go = Arc::new(AtomicBool::new(false));
+    let thread = Arc::new(Thread::default());
+    let go = Goes(Arc::clone(&thread.goes));
     let harness = |timeout: Option<u64>| {
         let tool = timeout.map(Duration::from_millis).into_iter().fold(StuckTool::host(), HostTool::with_timeout);
-        let registry = Registry::builder().tool(tool).state(Arc::clone(&go)).build();
+        let registry = Registry::builder().tool(tool).state(Arc::clone(&thread)).build();
         Harness::new(registry.expect("the tool is sound"), AllowAll)
     };
     let call = || [ToolCall::new("1", "stuck", "")];
     let cancelled = || {
         let token = CancellationToken::new();
-        let cancel = token.clone();
+        let (cancel, thread) = (token.clone(), Arc::clone(&thread));
         tokio::spawn(async move {
-            millis(60).await;
+            thread.begins().await;
             cancel.cancel();
         });
         token
     };
+    // The host cancels a call once a layer has given its body up.
+    let cancelled_later = || {
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        tokio::spawn(async move {
+            millis(200).await;
+            cancel.cancel();
+        });
+        token
+    };
+    let gives_up = |then: Then| GivesUp(then, Some(Arc::clone(&thread)));
     let mut texts = Vec::new();
     let mut said = |code: Code, settled: Vec<Settled>| {
         assert_eq!(ends(&settled), [("1", code, true)]);
@@ -336,18 +373,24 @@ async fn a_blocking_body_that_was_given_up_is_said_to_run_whoever_gave_it_up() {
     };
     // By the host, and by a layer that goes on without it until its time is over, the turn is cancelled, or it breaks.
     said(Code::Cancelled, harness(None).run_settled(call(), Some(cancelled())).await);
-    said(Code::Timeout, harness(Some(60)).layer(GivesUp(Then::Sleeps)).run_settled(call(), None).await);
-    said(Code::Cancelled, harness(None).layer(GivesUp(Then::Sleeps)).run_settled(call(), Some(cancelled())).await);
-    said(Code::Panicked, harness(None).layer(GivesUp(Then::Panics)).run_settled(call(), None).await);
+    said(Code::Timeout, harness(Some(300)).layer(gives_up(Then::Sleeps)).run_settled(call(), None).await);
+    said(
+        Code::Cancelled,
+        harness(None).layer(gives_up(Then::Sleeps)).run_settled(call(), Some(cancelled_later())).await,
+    );
+    said(Code::Panicked, harness(None).layer(gives_up(Then::Panics)).run_settled(call(), None).await);
     // By whoever drops the turn.
     let dropping = harness(None);
     let mut turn = dropping.turn(call());
-    assert!(tokio::time::timeout(Duration::from_millis(60), turn.run()).await.is_err());
+    tokio::select! {
+        () = turn.run() => panic!("the body ended by itself"),
+        () = thread.begins() => {}
+    }
     said(Code::Cancelled, turn.settled());
     for text in &texts {
         assert!(text.contains("It may still be running. Its effects may have happened"), "{text}");
     }
-    go.store(true, Ordering::SeqCst);
+    drop(go);
     // What ended in time isn't said to run.
     let settled = harness(None).run_settled(call(), None).await;
     assert_eq!((ends(&settled), settled[0].result().text()), (vec![("1", Code::Ok, true)], "went".to_owned()));

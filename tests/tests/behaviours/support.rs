@@ -1,5 +1,6 @@
 //! What several of the behaviours need.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +23,15 @@ impl Log {
 
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.0))
+    }
+}
+
+/// Lets bodies go that block their threads, however a test ends: a runtime waits for them.
+pub(crate) struct Goes(pub(crate) Arc<AtomicBool>);
+
+impl Drop for Goes {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 
