@@ -139,7 +139,7 @@ pub fn __items(attr: TokenStream, _: TokenStream) -> TokenStream {
 ///     ) -> Result<String, io::Error> { … }
 /// }
 ///
-/// registry.extend(Arc::new(Files::open()).tools());
+/// let registry = Registry::builder().tools(Arc::new(Files::open()).tools()).build()?;
 /// ```
 ///
 /// gives `FilesGetTool` and `FilesGetArgs`, and to the type itself `fn tools(self: Arc<Self>) -> Vec<HostTool>`, as

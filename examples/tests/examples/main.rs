@@ -4,6 +4,7 @@ mod agreement;
 mod grounding;
 mod hosts;
 mod quickstart;
+mod readme;
 mod records;
 mod replay;
 mod ruling;

@@ -158,7 +158,8 @@ impl Harness {
         self
     }
 
-    /// Sets where verdicts are recorded. An `Arc` of a ledger is a ledger too.
+    /// Sets where verdicts are recorded: in a [`MemoryLedger`] of its own, unless it is set. An `Arc` of a ledger is a ledger
+    /// too.
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger + 'static) -> Self {
         self.parts().ledger = Arc::new(ledger);
@@ -234,7 +235,9 @@ impl Harness {
         self
     }
 
-    /// Sets how many bytes of text the model reads of one result, and as many of what is said beside it.
+    /// Sets how many bytes of text the model reads of one result, and as many of what is said beside it: 100,000, unless it
+    /// is set. Of what is longer it reads head and tail, with how much is left out; the record has the
+    /// [whole](crate::Record::whole).
     #[must_use]
     pub fn result_cap(mut self, bytes: usize) -> Self {
         self.parts().result_cap = bytes;
@@ -249,14 +252,14 @@ impl Harness {
         self
     }
 
-    /// Sets how long a body that watches its token may go on after it was told to stop: see
+    /// Sets how long a body that watches its token may go on after it was told to stop: 50 ms, unless it is set. See
     /// [`Execution::grace`].
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         self.execution(|execution| execution.grace(grace))
     }
 
-    /// Sets how many blocking bodies may still run although their calls were given up: see
+    /// Sets how many blocking bodies may still run although their calls were given up: 16, unless it is set. See
     /// [`Execution::max_abandoned`].
     #[must_use]
     pub fn max_abandoned(self, bodies: usize) -> Self {
