@@ -63,6 +63,24 @@ async fn a_no_from_elsewhere_is_a_no_whatever_the_policy_says_by_then() {
     }
 }
 
+/// What waits has a place of its own beside the entries, however few of these are kept.
+#[tokio::test]
+async fn a_call_that_waits_outlasts_the_room_of_a_memory() {
+    for capacity in [0, 1, 5] {
+        let (ran, ledger) = (Ran::default(), Arc::new(MemoryLedger::new(capacity)));
+        let harness = patient(&ran, Arc::clone(&ledger));
+        let waits = harness.run_settled([payment(10)], None).await;
+        let question = waits[0].record().verdict().and_then(|verdict| verdict.question().cloned());
+        let others = Harness::new(registry(&ran, [PayTool::host()]), AllowAll).ledger(Arc::clone(&ledger));
+        others.run((0..10).map(payment)).await;
+        assert_eq!((ledger.entries().len(), ran.times()), (capacity, 10));
+        fine(ledger.reply(signed(&question.unwrap_or_else(|| panic!("a question")), Answer::Yes)).await);
+        let settled = fine(harness.resume(waits[0].record().case(), None).await);
+        assert_eq!((code(&settled), settled.result().text()), (Code::Ok, "10 to alice".to_owned()));
+        assert_eq!((ledger.entries().len(), ran.times()), (capacity, 11));
+    }
+}
+
 /// Policy is asked again; what it forbids by now doesn't run.
 #[tokio::test]
 async fn what_is_forbidden_meanwhile_does_not_run() {

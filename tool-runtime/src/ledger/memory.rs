@@ -17,7 +17,7 @@ use crate::call::CaseId;
 use crate::gate::QuestionId;
 
 /// Keeps the newest entries in memory, for tests and for hosts that need no history. Calls may wait
-/// here for answers, as long as the process lasts.
+/// here for answers, as long as the process lasts, and what is used of limits counts, also when their entries are gone.
 pub struct MemoryLedger {
     kept: Mutex<Kept>,
     capacity: usize,
@@ -29,7 +29,8 @@ struct Kept {
 }
 
 impl MemoryLedger {
-    /// Keeps at most `capacity` entries; a call makes two, and four if a person is asked about it.
+    /// Keeps at most `capacity` entries; a call makes two, and four if a person is asked about it. With none, only what
+    /// waits is kept, and what counts.
     pub fn new(capacity: usize) -> Self {
         let entries = VecDeque::with_capacity(capacity.min(1024));
         MemoryLedger { kept: Mutex::new(Kept { entries, desk: Desk::default() }), capacity }
@@ -58,6 +59,9 @@ impl MemoryLedger {
 
 impl Kept {
     fn add(&mut self, entry: Entry, capacity: usize) -> Option<Entry> {
+        if capacity == 0 {
+            return Some(entry);
+        }
         let oldest = if self.entries.len() >= capacity { self.entries.pop_front() } else { None };
         self.entries.push_back(entry);
         oldest
