@@ -5,7 +5,8 @@ use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 use tool_runtime::{
-    AllowAll, BoxFuture, CallContext, CallFacts, Code, Decision, Entry, Harness, MemoryLedger, Registry, ToolCall, tool,
+    AllowAll, BoxFuture, CallContext, CallFacts, Code, Decision, Entry, Harness, Ledger, LedgerError, MemoryLedger,
+    Registry, ToolCall, tool,
 };
 
 use super::support::{Log, ends, lines, lock, millis};
@@ -121,6 +122,31 @@ async fn d52_a_sub_call_is_a_call() {
             assert_eq!(record.parent().map(|parent| parent.as_str()), parent);
         }
     }
+}
+
+/// Keeps no verdict of a call that a tool makes.
+struct OuterOnly(Arc<MemoryLedger>);
+
+impl Ledger for OuterOnly {
+    fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+        match &entry {
+            Entry::Verdict(verdict) if verdict.call_id().as_str() != "c" => {
+                Box::pin(async { Err(LedgerError::new("the disk is full")) })
+            }
+            _ => self.0.append(entry),
+        }
+    }
+}
+
+/// No call rides on another's verdict.
+#[tokio::test]
+async fn d63_a_tools_own_call_is_on_disk_before_its_body_too() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (harness, log) = harness(&ledger);
+    let settled = harness.ledger(OuterOnly(Arc::clone(&ledger))).run_settled(call("two"), None).await;
+    assert_eq!(ends(&settled), [("c", Code::ToolError, true)]);
+    assert_eq!(log.take(), [""; 0]);
+    assert_eq!(lines(&ledger), ["verdict c", "end c/1 not_recorded", "end c tool_error"]);
 }
 
 #[tokio::test]

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tool_runtime::{
-    AllowAll, CaseState, Code, FileLedger, Harness, History, Ledger, Owner, Query, Stored, ToolCall, tool,
+    AllowAll, CallFacts, CaseState, Code, Decision, FileLedger, Harness, History, Ledger, Owner, Query, Stored,
+    ToolCall, tool,
 };
 
-use crate::support::{Folder, Ran, fine, key, patient, payment, propose, registry};
+use crate::support::{Folder, PayTool, Ran, fine, key, patient, payment, propose, registry};
 
 /// Looks.
 #[tool(host(read_only))]
@@ -64,6 +65,33 @@ async fn d60_d61_d62_repair_is_a_pure_function_of_the_records() {
     assert_eq!(settled.results(&calls)[..2], results[..2]);
     assert!(settled.cases().iter().all(|case| case.state() == CaseState::Ended(Code::OutcomeUnknown)));
     assert_eq!(History::default().repair(SystemTime::now(), &me), []);
+}
+
+/// What is kept is the conversation as it was.
+#[tokio::test]
+async fn d66_results_are_read_back_as_they_were_given() {
+    let folder = Folder::new();
+    let call = |id: &str, tool: &str, arguments: &str| ToolCall::new(id, tool, arguments);
+    let calls = [
+        call("ok", "pay", r#"{"to":"alice","amount":1}"#),
+        call("denied", "pay", r#"{"to":"bob","amount":2}"#),
+        call("refused", "pay", r#"{"to":"alice"}"#),
+        call("unknown", "pai", "{}"),
+        call("ok", "look", ""),
+    ];
+    let results = {
+        let policy = |call: &CallFacts<'_>| match call.arguments().get("/to") {
+            Some("\"bob\"") => Decision::deny("not to him"),
+            _ => Decision::Allow,
+        };
+        let tools = registry(&Ran::default(), [PayTool::host(), LookTool::host()]);
+        Harness::new(tools, policy).ledger(folder.open()).run(calls.clone()).await
+    };
+    assert_eq!(results.iter().filter(|result| result.is_error()).count(), 3);
+    for _ in 0..2 {
+        let history = fine(FileLedger::read(folder.file(), &key()));
+        assert_eq!(history.results(&calls), results);
+    }
 }
 
 /// Whoever may be alive is left alone.

@@ -149,12 +149,14 @@ async fn schemas_of_draft_07_are_enforced_as_they_were_meant() {
 }
 
 #[tokio::test]
-async fn a_tool_that_cant_be_enforced_is_refused_alone() {
+async fn d84_a_tool_that_cant_be_enforced_is_refused_alone() {
     let bad = Scripted::new(|method, _| match method {
         "tools/list" => Does::Answers(json!({"tools": [
             plain("fine"),
             {"name": "odd", "description": "Odd.", "inputSchema": {"type": "object", "properties": {"a": {"pattern": "("}}}},
             {"name": "no.name/at all", "description": "Named.", "inputSchema": {"type": "object"}},
+            {"name": "vague", "description": "Vague.", "inputSchema": {"type": "object"},
+             "outputSchema": {"type": "object", "properties": {"a": {"pattern": "("}}}},
         ]})),
         _ => said("done"),
     });
@@ -163,11 +165,52 @@ async fn a_tool_that_cant_be_enforced_is_refused_alone() {
     assert!(tools[0].host_tool().is_ok());
     let error = tools[1].host_tool().expect_err("an error").to_string();
     assert!(error.contains("`odd`"), "{error}");
+    let error = tools[3].host_tool().expect_err("an error").to_string();
+    assert!(error.contains("`vague`") && error.contains("output/properties/a"), "{error}");
     let named = tools[2].host_tool().expect("a tool");
     assert!(named.name().starts_with("bad__no_name_at_all_"), "{}", named.name());
     let harness = Harness::new(Registry::builder().tool(named.clone()).build().expect("a registry"), AllowAll);
     is(&run(&harness, named.name(), "").await, Code::Ok, "done");
     assert_eq!(bad.heard.lock().expect("heard").last().expect("a call")["params"]["name"], "no.name/at all");
+}
+
+/// A registry is a value: whatever a server lists later, or can't list, it stays what it was.
+#[tokio::test]
+async fn d84_a_list_that_cant_be_taken_changes_nothing() {
+    let lists = Arc::new(AtomicUsize::new(1));
+    let now = Arc::clone(&lists);
+    let bad = Scripted::new(move |method, _| match (method, now.load(Ordering::SeqCst)) {
+        ("tools/list", 0) => Does::Fails(json!({"code": -32603, "message": "not now"})),
+        ("tools/list", 1) => Does::Answers(json!({"tools": [plain("read")]})),
+        ("tools/list", _) => Does::Answers(json!({"tools": [plain("read"), plain("write")]})),
+        _ => said("done"),
+    });
+    let client = bad.client().recheck_after(Duration::ZERO).build().expect("a client");
+    let harness = harness(&client, AllowAll).await;
+    let before = harness.registry().digests();
+    is(&run(&harness, "bad__read", "").await, Code::Ok, "done");
+    // It can't be fetched: nothing is sent, and nothing is listed in its place.
+    lists.store(0, Ordering::SeqCst);
+    is(&run(&harness, "bad__read", "").await, Code::ToolError, "Nothing was sent.");
+    // By then it is tried again.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let error = client.tools().await.expect_err("no list").to_string();
+    assert!(error.contains("not now"), "{error}");
+    assert_eq!((bad.count("tools/call"), harness.registry().digests()), (1, before.clone()));
+    // There is more of it, and what there was is as before.
+    lists.store(2, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    is(&run(&harness, "bad__read", "").await, Code::Ok, "done");
+    is(&run(&harness, "bad__write", "").await, Code::UnknownTool, "no tool named");
+    assert_eq!(tools(&client).await.len(), 2);
+    // It clashes with what is there: the new registry is refused, and the old one goes on.
+    let other = bad.client().without_prefix().build().expect("a client");
+    let read = || Registry::builder().tool(harness.registry().get("bad__read").expect("it is there").clone());
+    let mine = tools(&other).await.iter().map(|tool| tool.host_tool().expect("a tool")).collect::<Vec<_>>();
+    let both = read().tools(mine.clone()).tools(mine).build().expect_err("two of one name");
+    assert_eq!(both.tools().collect::<Vec<_>>(), ["read", "write"]);
+    assert_eq!(harness.registry().digests(), before);
+    is(&run(&harness, "bad__read", "").await, Code::Ok, "done");
 }
 
 #[tokio::test]

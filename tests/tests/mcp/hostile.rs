@@ -15,7 +15,7 @@ use crate::support::SOON;
 
 /// Which of them would be called nobody can tell.
 #[tokio::test]
-async fn two_tools_of_one_name_are_both_refused_and_the_others_stay() {
+async fn d84_two_tools_of_one_name_are_both_refused_and_the_others_stay() {
     let bad = Scripted::new(|method, params| match (method, params["cursor"].as_str()) {
         ("tools/list", None) => Does::Answers(json!({"tools": [plain("read"), plain("fine")], "nextCursor": "2"})),
         ("tools/list", _) => {

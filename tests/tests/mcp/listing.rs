@@ -59,7 +59,7 @@ async fn b18_a_tool_without_arguments_takes_an_empty_object() {
 }
 
 #[tokio::test]
-async fn b25_b76_schemas_have_no_dialect_and_objects_at_their_roots() {
+async fn b25_b76_d20_schemas_have_no_dialect_and_objects_at_their_roots() {
     let outputs = [
         ("integer", r#"{"type":"integer"}"#, true),
         ("list", r#"{"type":"array","items":{"type":"string"}}"#, true),

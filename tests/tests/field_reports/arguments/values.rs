@@ -93,9 +93,11 @@ async fn b45_half_a_surrogate_pair_is_refused_and_poisons_nothing() {
         let problems = say.refused(arguments).await;
         assert_eq!(problems.len(), 1);
         assert!(problems[0].starts_with("not valid JSON: "), "{problems:?}");
-        for line in kept(&say.settle(arguments).await).lines().take(1) {
-            let _: serde_json::Value = crate::support::parsed(line);
-        }
+        // The record, and what the provider is sent next.
+        let kept = kept(&say.settle(arguments).await);
+        let lines: Vec<_> = kept.lines().take(3).filter(|line| !line.is_empty()).map(crate::support::parsed).collect();
+        let [record, message] = lines.as_slice() else { panic!("{kept}") };
+        assert_eq!((&record["code"], &message["role"]), (&"invalid_arguments".into(), &"tool".into()));
     }
     assert_eq!(say.ok(r#"{"s":"still here"}"#).await, "still here has 10 chars");
 }

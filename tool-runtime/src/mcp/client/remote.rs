@@ -183,7 +183,8 @@ mod tests {
             assert!(is_server_name(server));
             for tool in tools {
                 let name = host_name(Some(server), tool);
-                assert!(crate::tool::is_legal_name(&name), "{name}");
+                assert!(crate::tool::is_legal_name(&name) && name.len() <= 64, "{name}");
+                assert_eq!(host_name(Some(server), tool), name);
                 assert!(seen.insert(name.clone()), "{server} {tool}: {name}");
             }
         }
