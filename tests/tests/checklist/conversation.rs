@@ -332,6 +332,26 @@ async fn results_vouch_by_their_values_at_places_that_can_be_followed() {
 }
 
 #[tokio::test]
+async fn what_is_read_out_of_a_text_of_a_result_is_shown_where_it_stands() {
+    let conversation = Conversation::new();
+    let result =
+        r#"{"note":"By train, in economy, on May 20th, 2024.","fare":"It is $250 in all.","bags":"There are 2."}"#;
+    conversation.result(Observation::new("call_7", "search", result));
+    let members = |members: &[&str]| Shape::Choice(members.iter().map(ToString::to_string).collect());
+    for (shape, place, value, shown) in [
+        (members(&["\"economy\"", "\"business\""]), "note", "\"economy\"", "economy"),
+        (members(&["1", "2"]), "bags", "2", "2"),
+        (Shape::Date, "note", "\"2024-05-20\"", "May 20th, 2024"),
+        (Shape::Number, "fare", "250", "250"),
+        (Shape::Text, "fare", "\"It is $250 in all.\"", "It is $250 in all."),
+    ] {
+        let pointer = format!("r:call_7#/{place}").parse().unwrap();
+        let found = hit(seen(&conversation, Ask::new("book", "/x", shape).with_hint(pointer)).await);
+        assert_eq!((found.value.as_str(), found.excerpt.as_deref()), (value, Some(shown)));
+    }
+}
+
+#[tokio::test]
 async fn echoes_errors_and_pure_tools_vouch_for_nothing() {
     let origin = || text("/origin", "JFK");
     let observed = |change: fn(Observation) -> Observation| {

@@ -1,8 +1,11 @@
 //! Looking values up in what anybody may have written.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use tool_runtime::{Ask, Conversation, Day, Hit, Lookup, Observation, Pointer, Shape, Source};
 
 use crate::config;
@@ -15,9 +18,50 @@ enum Step {
     Result(String, bool),
 }
 
+/// What can be written of a slot, and the value that it is by then: one for each way of reading at least.
+const WRITTEN: [(&str, &str, Kind); 15] = [
+    ("mia_li_3668", "\"mia_li_3668\"", Kind::Text),
+    ("Mia_Li_3668", "\"mia_li_3668\"", Kind::Text),
+    ("the  first  class", "\"the first class\"", Kind::Text),
+    ("DE89 3704", "\"DE893704\"", Kind::Text),
+    ("HAT 136", "\"HAT136\"", Kind::Text),
+    ("1,000", "1000", Kind::Number),
+    ("two bags", "2", Kind::Number),
+    ("$250", "250", Kind::Number),
+    ("10kg", "10", Kind::Number),
+    ("May 20th, 2024", "\"2024-05-20\"", Kind::Date),
+    ("May 20th", "\"2024-05-20\"", Kind::Date),
+    ("basic economy cabin", "\"basic_economy\"", Kind::Choice),
+    ("a cabin in coach", "\"economy\"", Kind::Choice),
+    ("no bags", "false", Kind::Boolean),
+    ("with a bag", "true", Kind::Boolean),
+];
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Date,
+    Choice,
+    Boolean,
+}
+
+impl Kind {
+    fn shape(self) -> Shape {
+        match self {
+            Kind::Text => Shape::Text,
+            Kind::Number => Shape::Number,
+            Kind::Date => Shape::Date,
+            Kind::Choice => Shape::Choice(["\"economy\"", "\"basic_economy\""].map(str::to_owned).into()),
+            Kind::Boolean => Shape::Boolean,
+        }
+    }
+}
+
 /// Words that readers stumble over, beside any others.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
+        3 => prop::sample::select(&WRITTEN[..]).prop_map(|(text, ..)| text.to_owned()),
         3 => prop::sample::select(vec![
             "May", "20th", "2024-05-20", "2024-13-99", "20.05.2024", "05/06/2024", "1.", "2)", "3", "$250", "1,000", "1,00,0",
             "two", "hundred", "thousand", "twenty-five", "one-way", "no", "yes", "bags", "bag", "economy", "basic economy",
@@ -94,9 +138,12 @@ fn ask() -> impl Strategy<Value = Ask> {
         .prop_map(str::to_owned),
         text().prop_map(|text| serde_json::Value::from(text).to_string()),
     ];
+    let any_value = (shapes(), prop::option::of(values));
+    let written =
+        prop::sample::select(&WRITTEN[..]).prop_map(|(_, value, kind)| (kind.shape(), Some(value.to_owned())));
     let pointers = prop::sample::select(vec!["u1", "u2", "u9", "r:c0#", "r:c1#/total_bags", "r:c0#/0", "p:x", "a1"]);
-    (shapes(), prop::option::of(values), prop::option::of(pointers), any::<bool>()).prop_map(
-        |(shape, value, pointer, secret)| {
+    (prop_oneof![1 => any_value, 2 => written], prop::option::of(pointers), prop::bool::weighted(0.2)).prop_map(
+        |((shape, value), pointer, secret)| {
             let mut ask = Ask::new("book", "/total_bags", shape)
                 .saying(["bag", "cabin", "荷物"])
                 .with_aliases([("\"economy\"", "coach"), ("\"HAT136\"", "the first flight")]);
@@ -157,15 +204,13 @@ fn is_sound(source: &Arc<dyn Source>, ask: &Ask, hit: &Hit) {
     }
 }
 
-proptest! {
-    #![proptest_config(config(400))]
-
-    /// Whatever stands in a conversation, looking something up ends, and what it gives can be followed.
-    #[test]
-    fn every_lookup_ends_and_every_hit_can_be_followed(
-        steps in prop::collection::vec(step(), 0..10),
-        asks in prop::collection::vec(ask(), 1..6),
-    ) {
+/// Whatever stands in a conversation, looking something up ends, and what it gives can be followed.
+#[test]
+fn every_lookup_ends_and_every_hit_can_be_followed() {
+    let found = RefCell::new(BTreeMap::<&'static str, usize>::new());
+    let count = |what: &'static str| *found.borrow_mut().entry(what).or_default() += 1;
+    let conversations = (prop::collection::vec(step(), 0..10), prop::collection::vec(ask(), 4..12));
+    let outcome = TestRunner::new(config(400)).run(&conversations, |(steps, asks)| {
         let conversation = Conversation::new();
         steps.iter().enumerate().for_each(|(at, step)| add(&conversation, at, step));
         for source in [conversation.instruction(), conversation.observed()] {
@@ -173,12 +218,15 @@ proptest! {
                 match look(&source, ask) {
                     Lookup::Hit(hit) => {
                         is_sound(&source, ask, &hit);
-                        let wanted = ask.value().and_then(|value| serde_json::from_str::<serde_json::Value>(value).ok());
+                        count(if ask.is_secret() { "a secret" } else { hit.normalisation.as_str() });
+                        let wanted =
+                            ask.value().and_then(|value| serde_json::from_str::<serde_json::Value>(value).ok());
                         if let Some(wanted) = wanted {
                             prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&hit.value).unwrap(), wanted);
                         }
                     }
                     Lookup::Conflict(hits) => {
+                        count("a conflict");
                         prop_assert!(!hits.is_empty());
                         for hit in &hits {
                             is_sound(&source, ask, hit);
@@ -190,7 +238,21 @@ proptest! {
                 }
             }
         }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
     }
+    // All ways to find something were gone.
+    let found = found.into_inner();
+    let ways = ["exact", "case", "spacing", "separators", "number", "number_word", "unit", "date", "date_from_now"];
+    for way in ways.into_iter().chain(["enum_spelling", "polarity", "alias", "a secret", "a conflict"]) {
+        assert!(found.get(way).is_some_and(|count| *count > 4), "{way}: {found:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(config(400))]
 
     /// Looking things up while a conversation grows gives what a conversation gives that came at once.
     #[test]

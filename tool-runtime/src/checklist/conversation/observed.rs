@@ -147,10 +147,6 @@ impl Observed {
         hit.excerpt = Some(excerpt);
         Some(hit.answering(ask))
     }
-
-    fn whole(&self, ask: &Ask, leaf: &Leaf, value: String, normalisation: Normalisation) -> Option<Hit> {
-        self.hit(ask, leaf, &Place { start: leaf.start, end: leaf.end, normalisation }, value)
-    }
 }
 
 /// All leaves, in order, as far as there is room.
@@ -251,20 +247,23 @@ fn read_at(result: &Observed, path: &JsonPath, lexicon: &Lexicon, ask: &Ask) -> 
 }
 
 fn read_leaf(result: &Observed, leaf: &Leaf, lexicon: &Lexicon, ask: &Ask) -> Option<Hit> {
-    let (read, normalisation) = as_shape(&result.value(leaf), lexicon, ask)?;
+    let (read, place) = as_shape(&result.value(leaf), lexicon, ask)?;
     if !result.vouches_for(ask, &read) {
         return None;
     }
-    result.whole(ask, leaf, read.to_string(), normalisation)
+    let place = Place { start: leaf.start + place.start, end: leaf.start + place.end, ..place };
+    result.hit(ask, leaf, &place, read.to_string())
 }
 
-fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normalisation)> {
-    let exact = Some((value.clone(), Normalisation::Exact));
+/// What the text of a value says, and where in it.
+fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Place)> {
+    let whole = |normalisation: Normalisation| Place { start: 0, end: text_of(value).len(), normalisation };
+    let exact = Some((value.clone(), whole(Normalisation::Exact)));
     match (ask.shape(), value) {
         (Shape::Any, _) | (Shape::Text, Json::String(_)) | (Shape::Boolean, Json::Bool(_)) => exact,
         (Shape::Number, Json::Number(_)) => exact,
         (Shape::Integer, Json::Number(number)) => exact.filter(|_| !number.contains(['.', 'e'])),
-        (Shape::Text, Json::Number(number)) => Some((Json::String(number.clone()), Normalisation::Number)),
+        (Shape::Text, Json::Number(number)) => Some((Json::String(number.clone()), whole(Normalisation::Number))),
         (Shape::Choice(members), _) => {
             let canonical = value.to_string();
             if members.contains(&canonical) {
@@ -277,7 +276,8 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
             mentions.retain(|mention| !mention.is_denied);
             let first = mentions.first()?;
             let only = mentions.iter().all(|mention| mention.value == first.value);
-            Json::parse(&first.value).ok().filter(|_| only).map(|value| (value, first.normalisation))
+            let place = Place { start: first.start, end: first.end, normalisation: first.normalisation };
+            Json::parse(&first.value).ok().filter(|_| only).map(|value| (value, place))
         }
         (shape @ (Shape::Integer | Shape::Number | Shape::Date), Json::String(text)) => {
             let piece = Piece::new(text, lexicon);
@@ -295,7 +295,7 @@ fn as_shape(value: &Json, lexicon: &Lexicon, ask: &Ask) -> Option<(Json, Normali
                 (_, Normalisation::Exact) => Normalisation::Number,
                 (_, other) => other,
             };
-            Some((value, normalisation))
+            Some((value, Place { start: reading.start, end: reading.end, normalisation }))
         }
         _ => None,
     }
