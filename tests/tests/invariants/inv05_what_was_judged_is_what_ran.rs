@@ -286,6 +286,8 @@ async fn inv05_a_whole_number_with_a_point_is_never_another() {
         if settled.record().started() {
             let text = settled.result().text();
             assert!(text.contains(&format!(" to {account} in ")), "{written} became: {text}");
+        } else {
+            assert_eq!(settled.record().code(), Code::InvalidArguments, "{written}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Serialize, Serializer};
-use tool_runtime::path::{Loaded, Reviewed, Settled};
+use tool_runtime::path::{Acceptance, Asking, Loaded, Reviewed, Settled, ask};
 use tool_runtime::wire::openai_chat;
 use tool_runtime::{
     AllowAll, Answer, BoxFuture, CallContext, CallFacts, Card, CheckedCall, Checklist, Code, Content, Decision,
@@ -508,7 +508,12 @@ async fn inv11_no_stage_shows_a_secret() {
         Ok(registry) => registry,
         Err(error) => panic!("{error}"),
     };
-    let ledger = MemoryLedger::default();
+    let ledger = Arc::new(MemoryLedger::default());
+    let asks = |_: &CallFacts<'_>| Decision::ask("sure?");
+    let later = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
+        Box::pin(async move { vec![Answer::Later; set.questions.len()] })
+    };
+    let mut drafts = 0;
     for raw in WELL {
         let text = filled(raw);
         let mut shown = Vec::new();
@@ -518,14 +523,14 @@ async fn inv11_no_stage_shows_a_secret() {
         shown.push(format!("{proposed:#?} {:?}", proposed.call()));
         let accepted = proposed.accept().unwrap_or_else(|ending| panic!("{text}: {}", ending.code()));
         shown.push(format!("{accepted:#?}"));
-        if let tool_runtime::path::Acceptance::Accepted(accepted) = &accepted {
+        if let Acceptance::Accepted(accepted) = &accepted {
             shown.push(format!("{accepted:?} {:?} {:?}", accepted.arguments(), accepted.call()));
         }
         let checked = accepted.check(&Checklist::new()).await;
         shown.push(format!("{checked:#?}"));
         let decided = checked.decide(&AllowAll, &[]);
         shown.push(format!("{decided:#?}"));
-        let recorded = decided.record(&ledger).await.unwrap_or_else(|ending| panic!("{}", ending.code()));
+        let recorded = decided.record(&*ledger).await.unwrap_or_else(|ending| panic!("{}", ending.code()));
         shown.push(format!("{recorded:#?} {:#?}", recorded.verdict()));
         let permit = recorded.permit().unwrap_or_else(|ending| panic!("{}", ending.code()));
         shown.push(format!("{permit:#?} {:#?}", permit.tool()));
@@ -533,14 +538,26 @@ async fn inv11_no_stage_shows_a_secret() {
         shown.push(format!("{outcome:#?}"));
         let ending = tool_runtime::path::Ending::from(outcome);
         shown.push(format!("{ending:#?}"));
-        let settled = ending.settle(&ledger, 1000).await;
+        let settled = ending.settle(&*ledger, 1000).await;
         shown.push(format!("{settled:#?} {ledger:#?} {:#?}", ledger.entries()));
         // A draft, an ending of refused arguments, and a pending call.
-        let open = ToolCall::new("1", "enter", text.replace("user", "pin").as_str())
-            .with_no_result(JsonPath::from_pointer("/user"));
-        if let Ok(proposed) = registry.resolve(open, &Loaded::new()) {
+        let anonymous = text.replace(r#""user":"u","#, "").replace(r#","user":"u""#, "");
+        for arguments in [anonymous, text.replace("user", "pin"), text.clone()] {
+            let call = ToolCall::new("1", "enter", arguments.as_str());
+            let open = call.with_no_result(JsonPath::from_pointer("/user"));
+            let proposed = registry.resolve(open, &Loaded::new()).unwrap_or_else(|ending| panic!("{}", ending.code()));
             match proposed.accept() {
-                Ok(draft) => shown.push(format!("{draft:#?}")),
+                Ok(accepted) => {
+                    drafts += usize::from(matches!(accepted, Acceptance::Draft(_)));
+                    shown.push(format!("{accepted:#?}"));
+                    let decided = accepted.check(&Checklist::new()).await.decide(&asks, &[]);
+                    let asking = Asking::new(&asks, &[], ledger.clone()).approver(&later);
+                    for asked in ask::ask(vec![decided], asking).await {
+                        shown.push(format!("{asked:#?}"));
+                        let ending = asked.record(&*ledger).await.and_then(|recorded| recorded.permit()).err();
+                        shown.push(format!("{ending:#?}"));
+                    }
+                }
                 Err(ending) => shown.push(format!("{ending:#?}")),
             }
         }
@@ -548,6 +565,8 @@ async fn inv11_no_stage_shows_a_secret() {
             no_secret("Debug", &text, &shown);
         }
     }
+    // All but the one whose object is in quotes.
+    assert_eq!(drafts, WELL.len() - 1);
     no_secret("Debug", "Secret", &format!("{:?} {:#?}", Secret::new(SECRET), Some(Secret::new(7_788_991_122_u64))));
     no_secret("Serialize", "Secret", &serde_json::to_string(&[Secret::new(SECRET)]).unwrap_or_default());
 }
