@@ -1,4 +1,5 @@
-//! The tests that span the crates, and how they read their own sources: tables at their heads say where a rule is tested.
+//! The tests that span the crates, and how they read sources: tables at the heads of tests say where a rule is tested, and
+//! what documentation shows is tried.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,22 @@ pub fn modules(test: &str) -> Vec<(String, String)> {
         (is_source && !["main", "support"].contains(&name.as_str())).then(|| (name, source_of(path)))
     };
     entries(&folder).iter().filter_map(module).collect()
+}
+
+/// The first block of a language that a source file of the runtime has in its documentation.
+///
+/// # Panics
+/// If there is none.
+pub fn documented(file: &str, language: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-runtime/src").join(file);
+    let text = source_of(&file);
+    let fence = format!("```{language}");
+    let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("///"));
+    let lines = comments.map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let block = lines.skip_while(|line| *line != fence).skip(1).take_while(|line| *line != "```");
+    let block: String = block.map(|line| format!("{line}\n")).collect();
+    assert!(!block.is_empty(), "{} has no {fence}", file.display());
+    block
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

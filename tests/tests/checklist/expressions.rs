@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use tool_runtime::{AllowAll, BoxFuture, CheckedCall, Checklist, Code, Reported, SlotState};
+use tool_runtime::{
+    AllowAll, BoxFuture, CheckedCall, Checklist, Code, Conversation, DynamicTool, Harness, Registry, Reported,
+    SlotState,
+};
 
-use crate::bench::{Bench, PAY, code_of, fills, pay, presets};
+use crate::bench::{Bench, PAY, Ran, code_of, fills, pay, presets, says, seen};
 
 fn balance(
     json: Result<&'static str, &'static str>,
@@ -14,6 +17,51 @@ fn balance(
 
 const LINE: &str = r#"{"scope":{"calls":"none"},"line":[{"tool":"pay","name":"balance","origin":"the bank",
     "holds":"args.amount <= state.balance","text":"the balance is sufficient"}]}"#;
+
+/// Every key that the documentation shows is one, and the conditions and limits of its list count.
+#[tokio::test]
+async fn the_list_in_the_documentation_is_one() {
+    let ran = Ran::default();
+    let parameters = r#"{"type":"object","required":["amount"],"properties":{"iban":{"type":"string"},
+        "amount":{"type":"number"},"fee":{"type":"number"}}}"#;
+    let paying = |name: &str| {
+        let ran = ran.clone();
+        let tool = DynamicTool::builder(name, "Pays.").parameters(parameters).output("true").changes(["payment.made"]);
+        let tool = tool.run(move |arguments, _| {
+            ran.lock().unwrap().push(arguments);
+            async { Ok("1".to_owned()) }
+        });
+        tool.unwrap()
+    };
+    let registry = Registry::builder().tools([paying("pay"), paying("transfer"), paying("draft_pay")]).build().unwrap();
+    // What is asked of every call is another matter.
+    let list = tests::documented("checklist/builder.rs", "toml").replace("intent = true", "intent = false");
+    let list = list.replace("timing = true", "timing = false");
+    for (state, exists, code, said) in [
+        ("300", true, Code::Ok, ""),
+        ("299", true, Code::ConditionNotMet, "the balance is sufficient"),
+        ("300", false, Code::ConditionNotMet, "the recipient exists"),
+        ("900", true, Code::ConditionNotMet, "it is at most 500 a day"),
+    ] {
+        let amount = if state == "900" { 600 } else { 300 };
+        let conversation = Conversation::new();
+        conversation.user(&format!("Pay {amount} to the account DE1."));
+        let checklist = Checklist::builder()
+            .source(conversation.instruction())
+            .state("balance", balance(Ok(state)))
+            .state("rate", balance(Ok("0.01")))
+            .condition("recipient_exists", says(Ok(exists)))
+            .toml("documented", list.as_str())
+            .build(&registry);
+        let checklist = checklist.unwrap_or_else(|error| panic!("{error}"));
+        let harness = Harness::new(registry.clone(), AllowAll).checklist(checklist);
+        let harness = harness.approver(fills(&[], &Arc::default()));
+        let call = pay(&format!(r#"{{"iban":"DE1","amount":{amount}}}"#));
+        let (came, text) = code_of(&harness, call).await;
+        assert!(came == code && text.contains(said), "{state} {exists}: {came} {text}");
+    }
+    assert_eq!(seen(&ran).len(), 1);
+}
 
 /// "Is the balance sufficient?"
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Rules in a file.
 
-use tool_runtime::Rules;
+use tool_runtime::{Code, DynamicTool, Harness, Rules, ToolCall};
 
-use super::{Said, from_toml, path, said, tools};
+use super::{Said, any, from_toml, path, registry, said, tools};
 
 const FILE: &str = r#"
 base = "/w"
@@ -68,6 +68,34 @@ async fn rules_in_a_file_mean_what_they_mean_in_code() {
         let said = said(&rules, "free", &format!(r#"{{"value":{value}}}"#)).await;
         assert_eq!(said.is_denied(), denied, "{value}: {said:?}");
         assert_eq!(said == Said::Allowed, !denied, "{value}: {said:?}");
+    }
+}
+
+/// What the documentation shows means what it says there.
+#[tokio::test]
+async fn the_file_in_the_documentation_is_one() {
+    let path = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+    let looks = |name: &str| {
+        let mut hints = tool_runtime::Hints::default();
+        hints.read_only = true;
+        let tool = DynamicTool::builder(name, "Looks.").parameters(path).output("true").hints(hints);
+        tool.run(|text, _| async { Ok(text) }).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let all = registry([any("files_read", path), looks("get_all"), looks("list_all"), any("other", path)]);
+    let text = tests::documented("gate/rules/file.rs", "toml");
+    let rules = Rules::from_toml(&text, &all).unwrap_or_else(|error| panic!("{error}"));
+    let harness = Harness::new(all, rules);
+    for (tool, arguments, code) in [
+        ("files_read", r#"{"path":"secrets/k"}"#, Code::Denied),
+        ("files_read", r#"{"path":"k"}"#, Code::ApprovalUnavailable),
+        ("files_read", "{}", Code::ApprovalUnavailable),
+        ("get_all", "{}", Code::Ok),
+        ("list_all", "{}", Code::Ok),
+        ("other", "{}", Code::ApprovalUnavailable),
+    ] {
+        let settled = harness.run_settled([ToolCall::new("1", tool, arguments)], None).await;
+        assert_eq!(settled[0].record().code(), code, "{tool} {arguments}");
+        assert_eq!(settled[0].result().text().contains("files stay"), code == Code::Denied);
     }
 }
 
