@@ -21,7 +21,7 @@ pub enum Code {
     ApprovalPending,
     /// The verdict could not be recorded, so the tool did not run.
     NotRecorded,
-    /// The verdict is no yes, and none of the codes that say why.
+    /// The verdict forbids the call, and no other code says why.
     Blocked,
     /// A condition of the checklist does not hold.
     ConditionNotMet,
