@@ -286,8 +286,11 @@ const TOKENS: &[&str] = &[
     "has(state.x.y)",
 ];
 
-fn is_judged_or_refused(text: &str, call: &Call) {
-    match Expression::compile(text, &scope()) {
+/// Is it an expression?
+fn is_judged_or_refused(text: &str, call: &Call) -> bool {
+    let compiled = Expression::compile(text, &scope());
+    let is_judged = compiled.is_ok();
+    match compiled {
         Ok(expression) => {
             eprintln!("COUNT tokens compiled");
             for facts in [
@@ -311,6 +314,7 @@ fn is_judged_or_refused(text: &str, call: &Call) {
             }
         }
     }
+    is_judged
 }
 
 proptest! {
@@ -343,6 +347,13 @@ proptest! {
     #[test]
     fn no_tokens_break_it(tokens in proptest::collection::vec(select(TOKENS), 0..40), spaced: bool, call in calls()) {
         is_judged_or_refused(&tokens.join(if spaced { " " } else { "" }), &call);
+    }
+
+    /// Of what is observed nobody knows whether it is there, what kind it is, or whether it can be read at all.
+    #[test]
+    fn nothing_observed_breaks_it(text in expressions(), call in calls()) {
+        let text = text.replace("args.", "state.x.");
+        prop_assert!(is_judged_or_refused(&text, &call), "{}", text);
     }
 
     /// Near to what compiles is what nearly does.
