@@ -2,7 +2,7 @@
 
 use crate::attr::{self, Entry};
 use crate::ctxt::Ctxt;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::Path;
 
@@ -40,4 +40,12 @@ impl ToTokens for CratePath {
 /// A span at the place of `span`, yet known to come from this macro: errors point there, lints leave it alone.
 pub(crate) fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
+}
+
+/// The author's name with a span of this macro's. Keywords go by the edition of the span, and `gen` may be a name where the
+/// author is; `syn` takes it for one everywhere.
+pub(crate) fn moved(author: &Ident) -> Ident {
+    let mut ident = if author == "gen" { Ident::new_raw("gen", author.span()) } else { author.clone() };
+    ident.set_span(at(author.span()));
+    ident
 }

@@ -7,7 +7,7 @@
 mod args;
 mod definition;
 
-use crate::crate_path::at;
+use crate::crate_path::{at, moved};
 use crate::model::{Param, Role, Tool};
 use crate::types;
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -171,9 +171,8 @@ fn run(tool: &Tool) -> TokenStream {
 }
 
 fn call(tool: &Tool) -> TokenStream {
-    let mut ident = tool.item.sig.ident.clone();
-    let span = at(ident.span());
-    ident.set_span(span);
+    let ident = moved(&tool.item.sig.ident);
+    let span = ident.span();
     let params = tool.params.iter().map(|param| passed(tool, param));
     let Some(method) = &tool.method else {
         return quote_spanned!(span=> #ident(#(#params),*));

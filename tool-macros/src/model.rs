@@ -6,7 +6,7 @@
 
 use crate::attr::{Attr, Keyed};
 use crate::conditions::Condition;
-use crate::crate_path::{CratePath, at};
+use crate::crate_path::{CratePath, at, moved};
 use crate::ctxt::Ctxt;
 use crate::doc::{self, Text};
 use crate::duration;
@@ -317,12 +317,11 @@ impl Named {
 fn field(ident: &Ident) -> Option<Ident> {
     let bare = ident.unraw().to_string();
     let stripped = bare.trim_start_matches('_');
-    let span = at(ident.span());
     if syn::parse_str::<Ident>(stripped).is_ok() {
-        return Some(Ident::new(stripped, span));
+        return Some(moved(&Ident::new(stripped, ident.span())));
     }
     let is_keyword = syn::parse_str::<Ident>(&format!("r#{stripped}")).is_ok();
-    is_keyword.then(|| Ident::new_raw(stripped, span))
+    is_keyword.then(|| Ident::new_raw(stripped, at(ident.span())))
 }
 
 fn read<T>(cx: &Ctxt, attr: &Attr<Expr>, reader: fn(&Expr) -> syn::Result<T>) -> Option<T> {

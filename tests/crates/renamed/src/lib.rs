@@ -1,6 +1,7 @@
 //! Tools of an author who knows the SDK by another name (field report B10) or through a framework only (B11).
 //!
-//! This crate has no dependency named `tool_runtime`, and none on serde or schemars.
+//! This crate has no dependency named `tool_runtime`, and none on serde or schemars. Its edition is an earlier one than the
+//! macros', in which `gen` is a name like any other.
 
 /// Names that expansions must not stumble over.
 #[allow(dead_code, missing_docs)]
@@ -49,6 +50,16 @@ pub mod as_tk {
         size
     }
 
+    /// Generates.
+    #[tool(crate = tk, host(writes(gen)))]
+    #[must_use]
+    pub fn gen(
+        /// Which generation.
+        gen: u8,
+    ) -> u8 {
+        gen
+    }
+
     /// Counters.
     #[derive(Debug)]
     pub struct Counters;
@@ -64,6 +75,13 @@ pub mod as_tk {
             from: u8,
         ) -> u8 {
             from + 1
+        }
+
+        /// Begins a generation.
+        #[tool]
+        #[must_use]
+        pub fn gen(&self) -> u8 {
+            0
         }
     }
 }

@@ -10,7 +10,10 @@ fn find(
     r#in: u32,
     /// How.
     r#async: Option<bool>,
+    /// Which.
+    r#gen: Option<u8>,
 ) -> String {
+    assert_eq!(r#gen, None);
     format!("{type}{in}{async:?}", r#type = r#type, r#in = r#in, r#async = r#async)
 }
 
@@ -18,7 +21,7 @@ fn find(
 async fn main() {
     let parameters = FindTool::schema().parameters();
     assert!(!parameters.contains("r#"), "{parameters}");
-    let args = FindArgs { r#type: String::new(), r#in: 1, r#async: None };
+    let args = FindArgs { r#type: String::new(), r#in: 1, r#async: None, r#gen: None };
     assert_eq!((args.r#type.len(), args.r#in, args.r#async), (0, 1, None));
     let harness = Harness::new(Registry::builder().tool(FindTool::host()).build().unwrap(), tool_runtime::AllowAll);
     let results = harness.run([ToolCall::new("1", "find", r#"{"type":"x"}"#), ToolCall::new("2", "find", r#"{"type":1}"#)]).await;
