@@ -71,18 +71,17 @@ impl Writer {
     }
 
     /// What is sent is written, whether or not anybody waits for it.
-    pub(super) fn send<T, E: From<Gone>, J: FnOnce(oneshot::Sender<Result<T, E>>) -> Job>(
+    pub(super) fn send<T, E: OfGone, J: FnOnce(oneshot::Sender<Result<T, E>>) -> Job>(
         &self,
         job: J,
     ) -> impl Future<Output = Result<T, E>> + use<T, E, J> {
         let (done, written) = oneshot::channel();
-        let sent = match &self.jobs {
-            Some(jobs) => jobs.send(job(done)).map_err(|_| Gone),
-            None => Err(Gone),
-        };
+        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job(done)).is_ok());
         async move {
-            sent?;
-            written.await.unwrap_or_else(|_| Err(Gone.into()))
+            if !sent {
+                return Err(E::gone());
+            }
+            written.await.unwrap_or_else(|_| Err(E::gone()))
         }
     }
 
@@ -107,24 +106,26 @@ impl Drop for Writer {
     }
 }
 
-/// The thread has ended.
-pub(super) struct Gone;
+/// Says that the thread has ended. No `From`: whoever misses one is shown all that there are.
+pub(super) trait OfGone {
+    fn gone() -> Self;
+}
 
-impl From<Gone> for String {
-    fn from(_: Gone) -> Self {
+impl OfGone for String {
+    fn gone() -> Self {
         "the thread that writes the ledger has ended".to_owned()
     }
 }
 
-impl From<Gone> for LedgerError {
-    fn from(gone: Gone) -> Self {
-        LedgerError::new(String::from(gone))
+impl OfGone for LedgerError {
+    fn gone() -> Self {
+        LedgerError::new(String::gone())
     }
 }
 
-impl From<Gone> for ReplyError {
-    fn from(gone: Gone) -> Self {
-        LedgerError::from(gone).into()
+impl OfGone for ReplyError {
+    fn gone() -> Self {
+        LedgerError::gone().into()
     }
 }
 
