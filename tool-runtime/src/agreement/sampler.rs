@@ -55,16 +55,13 @@ pub struct SampleRequest {
 
 /// Draws plans: asks a model the same several times.
 ///
-/// Closures that return a boxed future are samplers. Whoever has the plans already gives them as they are: a list of plans
-/// is what comes of the first round, and nothing comes after it.
+/// Closures that give a future are samplers, and so is an `Arc` of one. Whoever has the plans already gives them as they
+/// are: a list of plans is what comes of the first round, and nothing comes after it.
 ///
 /// ```
-/// use tool_runtime::BoxFuture;
-/// use tool_runtime::agreement::{SampleRequest, SampledPlan, Sampler, SamplerError};
+/// use tool_runtime::agreement::{SampleRequest, SampledPlan, Sampler};
 ///
-/// let asks_a_model = |request: SampleRequest| -> BoxFuture<'static, Result<Vec<SampledPlan>, SamplerError>> {
-///     Box::pin(async move { Ok(vec![SampledPlan::calls([]); request.count]) })
-/// };
+/// let asks_a_model = |request: SampleRequest| async move { Ok(vec![SampledPlan::calls([]); request.count]) };
 /// fn is_sampler(_: impl Sampler) {}
 /// is_sampler(asks_a_model);
 /// is_sampler(vec![SampledPlan::unparsable()]);
@@ -72,7 +69,8 @@ pub struct SampleRequest {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a sampler",
     label = "draws no plans",
-    note = "implement `Sampler` for it, write a closure that gives a boxed future, or give a `Vec<SampledPlan>`"
+    note = "implement `Sampler` for it, write a closure: `|request: SampleRequest| async move {{ Ok(…) }}`, or give a `Vec<SampledPlan>`",
+    note = "such a future is `Send` and owns what it uses: the closure, which may be called again, gives it clones"
 )]
 pub trait Sampler: Send + Sync {
     /// Draws plans, as many as are asked for. More or fewer are taken as they come.
@@ -83,12 +81,20 @@ pub trait Sampler: Send + Sync {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> Sampler for F
+impl<F, R> Sampler for F
 where
-    F: Fn(SampleRequest) -> BoxFuture<'static, Result<Vec<SampledPlan>, SamplerError>> + Send + Sync,
+    F: Fn(SampleRequest) -> R + Send + Sync,
+    R: Future<Output = Result<Vec<SampledPlan>, SamplerError>> + Send + 'static,
 {
     fn sample(&self, request: SampleRequest) -> BoxFuture<'static, Result<Vec<SampledPlan>, SamplerError>> {
-        self(request)
+        Box::pin(self(request))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Sampler + ?Sized> Sampler for Arc<S> {
+    fn sample(&self, request: SampleRequest) -> BoxFuture<'static, Result<Vec<SampledPlan>, SamplerError>> {
+        (**self).sample(request)
     }
 }
 

@@ -47,23 +47,22 @@ impl fmt::Debug for CheckedCall {
     }
 }
 
-/// A condition that the host's code checks. Closures are checks:
+/// A condition that the host's code checks. Closures are conditions, and so is an `Arc` of one:
 ///
 /// ```
-/// use tool_runtime::{BoxFuture, CheckedCall, Condition};
+/// use tool_runtime::{CheckedCall, Condition};
 ///
 /// fn is_condition(_: impl Condition) {}
-/// is_condition(|call: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {
-///     Box::pin(async move {
-///         let to = call.arguments().read::<String>("/to").ok_or("nobody is named")?;
-///         Ok(to == "alice")
-///     })
+/// is_condition(|call: CheckedCall| async move {
+///     let to = call.arguments().read::<String>("/to").ok_or("nobody is named")?;
+///     Ok(to == "alice")
 /// });
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition",
     label = "can't be checked",
-    note = "write a closure: `|call: CheckedCall| -> BoxFuture<'static, Result<bool, String>> {{ Box::pin(async move {{ … }}) }}`"
+    note = "implement `Condition` for it, or write a closure that gives a future of `Result<bool, String>`: `|call: CheckedCall| async move {{ Ok(…) }}`",
+    note = "such a future is `Send` and owns what it uses: the closure, which may be called again, gives it clones"
 )]
 pub trait Condition: Send + Sync {
     /// Is it so for this call?
@@ -74,18 +73,37 @@ pub trait Condition: Send + Sync {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Fn(CheckedCall) -> BoxFuture<'static, Result<bool, String>> + Send + Sync> Condition for F {
+impl<F, R> Condition for F
+where
+    F: Fn(CheckedCall) -> R + Send + Sync,
+    R: Future<Output = Result<bool, String>> + Send + 'static,
+{
     fn check(&self, call: CheckedCall) -> BoxFuture<'static, Result<bool, String>> {
-        self(call)
+        Box::pin(self(call))
     }
 }
 
-/// A part of the world's state that conditions are checked against. Closures are states; what they give is JSON
-/// text.
+#[diagnostic::do_not_recommend]
+impl<C: Condition + ?Sized> Condition for Arc<C> {
+    fn check(&self, call: CheckedCall) -> BoxFuture<'static, Result<bool, String>> {
+        (**self).check(call)
+    }
+}
+
+/// A part of the world's state that conditions are checked against. What it gives is JSON text. Closures are states, and so
+/// is an `Arc` of one:
+///
+/// ```
+/// use tool_runtime::{CheckedCall, State};
+///
+/// fn is_state(_: impl State) {}
+/// is_state(|_: CheckedCall| async { Ok(r#"{"balance": 120}"#.to_owned()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state",
     label = "can't be looked up",
-    note = "write a closure: `|call: CheckedCall| -> BoxFuture<'static, Result<String, String>> {{ Box::pin(async move {{ … }}) }}`"
+    note = "implement `State` for it, or write a closure that gives a future of `Result<String, String>`, with JSON text: `|call: CheckedCall| async move {{ Ok(…) }}`",
+    note = "such a future is `Send` and owns what it uses: the closure, which may be called again, gives it clones"
 )]
 pub trait State: Send + Sync {
     /// Looks it up for a call.
@@ -96,9 +114,20 @@ pub trait State: Send + Sync {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Fn(CheckedCall) -> BoxFuture<'static, Result<String, String>> + Send + Sync> State for F {
+impl<F, R> State for F
+where
+    F: Fn(CheckedCall) -> R + Send + Sync,
+    R: Future<Output = Result<String, String>> + Send + 'static,
+{
     fn observe(&self, call: CheckedCall) -> BoxFuture<'static, Result<String, String>> {
-        self(call)
+        Box::pin(self(call))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State + ?Sized> State for Arc<S> {
+    fn observe(&self, call: CheckedCall) -> BoxFuture<'static, Result<String, String>> {
+        (**self).observe(call)
     }
 }
 

@@ -142,6 +142,11 @@ impl fmt::Debug for SourceSet {
 }
 
 /// A place where values are looked up. Made from a closure by [`source_fn`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a source",
+    label = "values can't be looked up in it",
+    note = "implement `Source` for it, or make one of a closure: `source_fn(kind, |ask: Ask| async move {{ Lookup::NoResult }})`"
+)]
 pub trait Source: Send + Sync {
     /// Which of the five it is.
     fn kind(&self) -> SourceKind;

@@ -10,7 +10,7 @@ use crate::call::{CallId, Word};
 use crate::ledger::{Record, Verdict};
 use crate::tool::{Progress, caught};
 
-/// Is told what happens to calls. Closures are observers.
+/// Is told what happens to calls. Closures are observers, and so is an `Arc` of one.
 ///
 /// It is called where things happen, so it should be quick; one that has to wait hands the event on.
 /// A panic of an observer harms nobody: neither the call nor the other observers.
@@ -28,6 +28,13 @@ pub trait Observer: Send + Sync {
 impl<F: Fn(&Event) + Send + Sync> Observer for F {
     fn observe(&self, event: &Event) {
         self(event);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: Observer + ?Sized> Observer for Arc<O> {
+    fn observe(&self, event: &Event) {
+        (**self).observe(event);
     }
 }
 

@@ -9,30 +9,29 @@ use crate::BoxFuture;
 
 /// Asks a person. One set holds all questions of a turn.
 ///
-/// Closures that return a boxed future are approvers, and so is an `Arc` of one. There are some to
-/// begin with: [`TerminalApprover`](crate::TerminalApprover), [`ChannelApprover`](crate::ChannelApprover),
+/// Closures that give a future are approvers, and so is an `Arc` of one. There are some to begin with:
+/// [`TerminalApprover`](crate::TerminalApprover), [`ChannelApprover`](crate::ChannelApprover),
 /// [`FirstOf`](crate::FirstOf) and [`NeverAsk`](crate::NeverAsk).
 ///
 /// ```
-/// use tool_runtime::{Answer, Approver, BoxFuture, QuestionSet};
+/// use tool_runtime::{Answer, Approver, QuestionSet};
 ///
-/// let agrees = |set: QuestionSet| -> BoxFuture<'static, Vec<Answer>> {
-///     Box::pin(async move { vec![Answer::Yes; set.questions.len()] })
-/// };
+/// let agrees = |set: QuestionSet| async move { vec![Answer::Yes; set.questions.len()] };
 /// fn is_approver(_: impl Approver) {}
 /// is_approver(agrees);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an approver",
     label = "can't ask anybody",
-    note = "implement `Approver` for it, or write a closure: `|questions: QuestionSet| Box::pin(answer(questions))`"
+    note = "implement `Approver` for it, or write a closure that gives a future of `Vec<Answer>`: `|questions: QuestionSet| async move {{ … }}`",
+    note = "such a future is `Send` and owns what it uses: the closure, which may be called again, gives it clones"
 )]
 pub trait Approver: Send + Sync {
     /// Gives one answer a question, in their order. A missing answer is no answer, and neither is a
     /// panic.
     ///
-    /// The future is dropped when nobody waits for the answers any more; the set's token is
-    /// cancelled then.
+    /// The future owns what it uses: what it needs of the approver is cloned first, say an `Arc` of it. It is dropped when
+    /// nobody waits for the answers any more; the set's token is cancelled then.
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>>;
 
     /// Tells a person something for which there is nothing to ask: `[notice]` lines of calls that are about to run.
@@ -51,9 +50,13 @@ pub trait Approver: Send + Sync {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Fn(QuestionSet) -> BoxFuture<'static, Vec<Answer>> + Send + Sync> Approver for F {
+impl<F, R> Approver for F
+where
+    F: Fn(QuestionSet) -> R + Send + Sync,
+    R: Future<Output = Vec<Answer>> + Send + 'static,
+{
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
-        self(questions)
+        Box::pin(self(questions))
     }
 }
 

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::CallFacts;
 use crate::tool::caught;
@@ -32,7 +33,10 @@ impl Decision {
 
 /// Says whether a call may run, from the tool, its hints and the accepted arguments alone.
 ///
-/// Closures are policies:
+/// It doesn't wait: what has to be looked up first is a [`Condition`](crate::Condition) of a checklist, or a
+/// [`State`](crate::State) that its conditions are held against.
+///
+/// Closures are policies, and so is an `Arc` of one:
 ///
 /// ```
 /// use tool_runtime::{CallFacts, Decision, Policy};
@@ -46,7 +50,8 @@ impl Decision {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a policy",
     label = "says nothing of calls",
-    note = "implement `Policy` for it, or write a closure with its types: `|call: &CallFacts<'_>| …`"
+    note = "implement `Policy` for it, or take `Rules`, `Policies` or a closure that gives a `Decision` at once: `|call: &CallFacts<'_>| …`",
+    note = "an `Arc<dyn Policy>` is a policy too; of a `Box<dyn Policy>` it is `Arc::<dyn Policy>::from(boxed)`"
 )]
 pub trait Policy: Send + Sync {
     /// Judges one call. A panic is a no.
@@ -60,7 +65,14 @@ impl<F: Fn(&CallFacts<'_>) -> Decision + Send + Sync> Policy for F {
     }
 }
 
-/// Can forbid a call, and nothing else: its answer has no word for yes.
+#[diagnostic::do_not_recommend]
+impl<P: Policy + ?Sized> Policy for Arc<P> {
+    fn decide(&self, call: &CallFacts<'_>) -> Decision {
+        (**self).decide(call)
+    }
+}
+
+/// Can forbid a call, and nothing else: its answer has no word for yes. Closures are guards, and so is an `Arc` of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a guard",
     label = "can't forbid a call",
@@ -78,10 +90,18 @@ impl<F: Fn(&CallFacts<'_>) -> Option<Cow<'static, str>> + Send + Sync> Guard for
     }
 }
 
+#[diagnostic::do_not_recommend]
+impl<G: Guard + ?Sized> Guard for Arc<G> {
+    fn forbids(&self, call: &CallFacts<'_>) -> Option<Cow<'static, str>> {
+        (**self).forbids(call)
+    }
+}
+
 /// Lets every call run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 
+#[diagnostic::do_not_recommend]
 impl Policy for AllowAll {
     fn decide(&self, _: &CallFacts<'_>) -> Decision {
         Decision::Allow
@@ -92,6 +112,7 @@ impl Policy for AllowAll {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DenyAll;
 
+#[diagnostic::do_not_recommend]
 impl Policy for DenyAll {
     fn decide(&self, _: &CallFacts<'_>) -> Decision {
         Decision::deny("no tool may run here")
@@ -131,6 +152,7 @@ impl fmt::Debug for Policies {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Policy for Policies {
     fn decide(&self, call: &CallFacts<'_>) -> Decision {
         let mut ruling = Ruling::default();
@@ -196,7 +218,7 @@ fn joined(reasons: Vec<Cow<'static, str>>) -> Cow<'static, str> {
 }
 
 /// Asks a policy and all guards. Whoever panics says no, in fixed words.
-pub(crate) fn judge(policy: &dyn Policy, guards: &[std::sync::Arc<dyn Guard>], call: &CallFacts<'_>) -> Ruling {
+pub(crate) fn judge(policy: &dyn Policy, guards: &[Arc<dyn Guard>], call: &CallFacts<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     match caught(|| policy.decide(call)) {
         Ok(decision) => ruling.add(decision),

@@ -181,6 +181,7 @@ impl RulesBuilder {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Policy for Rules {
     fn decide(&self, call: &CallFacts<'_>) -> Decision {
         match self.0.tools.get(call.tool()) {

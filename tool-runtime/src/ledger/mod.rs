@@ -62,7 +62,7 @@ use crate::gate::QuestionId;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a ledger",
     label = "can't keep a record",
-    note = "implement `Ledger` for it, or use `MemoryLedger`"
+    note = "implement `Ledger` for it, or use `MemoryLedger`; to have it elsewhere too, put it into an `Arc` and give a clone"
 )]
 pub trait Ledger: Send + Sync {
     /// Adds an entry. When the future ends well, the entry is as safe as this ledger can make it:
@@ -73,7 +73,7 @@ pub trait Ledger: Send + Sync {
     /// like one whose outcome nobody knows.
     ///
     /// # Errors
-    /// If the entry could not be kept.
+    /// If the entry could not be kept. What went wrong is given as the [cause](LedgerError::new).
     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Adds entries that belong together, all or none where the ledger can do that. Otherwise one by

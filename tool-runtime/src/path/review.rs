@@ -1,5 +1,7 @@
 //! The host's last look at an outcome before it is settled.
 
+use std::sync::Arc;
+
 use super::ending::{End, Ending};
 use super::execute::Outcome;
 use crate::call::{Code, Content};
@@ -40,11 +42,11 @@ impl Reviewed {
     }
 }
 
-/// Looks at outcomes before a model does. Closures are reviews.
+/// Looks at outcomes before a model does. Closures are reviews, and so is an `Arc` of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a review",
     label = "can't look at results",
-    note = "implement `Review` for it, or write a closure: `|result: &StoredResult| …`"
+    note = "implement `Review` for it, or write a closure: `|result: &StoredResult| -> Reviewed {{ … }}`"
 )]
 pub trait Review: Send + Sync {
     /// Looks at one. A panic withholds it.
@@ -55,6 +57,13 @@ pub trait Review: Send + Sync {
 impl<F: Fn(&StoredResult) -> Reviewed + Send + Sync> Review for F {
     fn review(&self, result: &StoredResult) -> Reviewed {
         self(result)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Review + ?Sized> Review for Arc<R> {
+    fn review(&self, result: &StoredResult) -> Reviewed {
+        (**self).review(result)
     }
 }
 

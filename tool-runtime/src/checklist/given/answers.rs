@@ -115,6 +115,7 @@ impl Given {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Source for Answers {
     fn kind(&self) -> SourceKind {
         SourceKind::Answer

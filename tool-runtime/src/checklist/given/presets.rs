@@ -89,6 +89,7 @@ impl Presets {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Source for Presets {
     fn kind(&self) -> SourceKind {
         SourceKind::Preset

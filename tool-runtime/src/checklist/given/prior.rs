@@ -121,6 +121,11 @@ impl fmt::Display for KeptError {
 impl std::error::Error for KeptError {}
 
 /// Where kept values live: a database, a file, or [`ProcessMemory`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a memory",
+    label = "can't keep values",
+    note = "implement `Memory` for it, or use `ProcessMemory`"
+)]
 pub trait Memory: Send + Sync {
     /// The values that are kept for an argument of a tool.
     ///
@@ -204,6 +209,7 @@ impl fmt::Debug for Prior {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Source for Prior {
     fn kind(&self) -> SourceKind {
         SourceKind::Prior

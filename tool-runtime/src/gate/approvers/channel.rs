@@ -241,6 +241,7 @@ impl Drop for Waiting {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Approver for ChannelApprover {
     fn ask(&self, set: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         let ChannelApprover { board, sets, limit } = self.clone();

@@ -79,6 +79,7 @@ impl Bound {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Approver for FirstOf {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         let approvers = self.0.clone();

@@ -64,6 +64,7 @@ impl<A: Approver> Signed<A> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: Approver> Approver for Signed<A> {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         let (set, signer) = (questions.clone(), self.signer.clone());

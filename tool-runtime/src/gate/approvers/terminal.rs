@@ -71,6 +71,7 @@ impl fmt::Debug for TerminalApprover {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Approver for TerminalApprover {
     fn ask(&self, questions: QuestionSet) -> BoxFuture<'static, Vec<Answer>> {
         let terminal = Arc::clone(&self.0);
