@@ -288,6 +288,26 @@ async fn d80_a_scopes_state_is_its_own_tools() {
     assert!(error.contains("User`, which nobody gave"), "{error}");
 }
 
+#[test]
+fn resources_of_a_dynamic_tool_are_named_by_its_arguments() {
+    let edit = |parameters: &str| {
+        let builder = DynamicTool::builder("edit", "Edits a file.").parameters(parameters).output("true");
+        let tool = builder.reads(["mode"]).writes(["fil", "x"]).run(|_, _| async { Ok("1".to_owned()) });
+        Registry::builder().tool(fine(tool)).build()
+    };
+    let closed = r#"{"type":"object","properties":{"file":{"type":"string"},"mode":{}},"additionalProperties":false}"#;
+    assert_eq!(
+        edit(closed).unwrap_err().to_string(),
+        "tool `edit`: it says that it writes what its argument `fil` names, and has no such argument; did you mean `file`?\n\
+         tool `edit`: it says that it writes what its argument `x` names, and has no such argument; there are: `file`, `mode`"
+    );
+    // What isn't listed may be there all the same.
+    edit(r#"{"type":"object","properties":{"file":{"type":"string"}}}"#).unwrap();
+    assert!(
+        edit(r#"{"type":"object","additionalProperties":false}"#).unwrap_err().to_string().contains("there are: none")
+    );
+}
+
 #[tokio::test]
 async fn d81_views_intersect_and_are_lifted_alone() {
     let all = registry(["a", "b", "c", "d"]);

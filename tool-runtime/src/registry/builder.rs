@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::{Fault, ToolFault};
 use super::order::{Order, Place};
 use super::{Base, Entry, Registry, RegistryError};
+use crate::schema::Step;
 use crate::tool::{HostState, HostTool};
 
 /// Gathers tools and state, and checks them together.
@@ -38,14 +39,15 @@ impl RegistryBuilder {
         }
     }
 
-    /// Adds a tool.
+    /// Adds a tool: `GetWeatherTool::host()` of a function `get_weather` with [`#[tool]`](macro@crate::tool), or what
+    /// [`DynamicToolBuilder::run`](crate::DynamicToolBuilder::run) gave.
     #[must_use]
     pub fn tool(mut self, tool: HostTool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// Adds several tools.
+    /// Adds several tools, such as those of a [`#[toolset]`](macro@crate::toolset): `Arc::new(files).tools()`.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = HostTool>) -> Self {
         self.tools.extend(tools);
@@ -120,8 +122,8 @@ impl RegistryBuilder {
     /// # Errors
     /// With everything that is wrong, of all tools at once: a name that two of them have, a tool
     /// that replaces nothing, state that nobody gave, a schema that can't be enforced in this
-    /// build, a name that isn't legal or is [reserved](Registry::SEARCH_TOOL), and a wrong
-    /// [`order`](Self::order).
+    /// build, arguments that are said to name what it reads or writes and that it hasn't, a name that isn't legal or is
+    /// [reserved](Registry::SEARCH_TOOL), and a wrong [`order`](Self::order).
     pub fn build(self) -> Result<Registry, RegistryError> {
         let mut faults = Vec::new();
         let own = self.own(&mut faults);
@@ -250,5 +252,12 @@ fn check(tool: &HostTool, state: &HostState, faults: &mut Vec<Fault>) {
     }
     for issue in tool.built().issues() {
         fault(ToolFault::Schema(issue.clone()));
+    }
+    if tool.built().issues().is_empty() {
+        for (name, writes) in tool.resources() {
+            if let Err(unreached) = tool.built().reach(&[Step::Member(name.to_owned())]) {
+                fault(ToolFault::NoSuchResource { writes, name: name.to_owned(), known: unreached.known });
+            }
+        }
     }
 }

@@ -24,6 +24,11 @@ pub(super) enum ToolFault {
     Duplicate([&'static str; 2]),
     NothingToReplace,
     MissingState(&'static str),
+    NoSuchResource {
+        writes: bool,
+        name: String,
+        known: Vec<String>,
+    },
     Schema(Issue),
     #[cfg(feature = "search")]
     BuiltIn(String),
@@ -116,6 +121,17 @@ impl fmt::Display for ToolFault {
             ),
             ToolFault::MissingState(type_name) => {
                 write!(f, "a `#[host]` parameter asks for a `{type_name}`, which nobody gave; add `.state(…)` with one")
+            }
+            ToolFault::NoSuchResource { writes, name, known } => {
+                let does = if *writes { "writes" } else { "reads" };
+                let shown = text::shown(name, 80);
+                write!(f, "it says that it {does} what its argument `{shown}` names, and has no such argument; ")?;
+                let names = || known.iter().map(String::as_str);
+                match text::nearest(name, names()) {
+                    Some(meant) => write!(f, "did you mean `{}`?", text::shown(meant, 80)),
+                    None if known.is_empty() => f.write_str("there are: none"),
+                    None => write!(f, "there are: {}", text::listed(names(), MAX_KNOWN)),
+                }
             }
             ToolFault::Schema(issue) => write!(f, "{issue}"),
             #[cfg(feature = "search")]

@@ -139,18 +139,23 @@ impl HostTool {
                 }
             }
             Origin::Dynamic(tool) => {
-                let named = [(&tool.reads, false), (&tool.writes, true)];
-                let mut named =
-                    named.into_iter().flat_map(|(names, writes)| names.iter().map(move |name| (name, writes)));
                 match tool.concurrency_safe || !tool.reads.is_empty() || !tool.writes.is_empty() {
                     // Which of them are paths nobody has said, so each may be one.
-                    true => {
-                        resources(canonical, named.by_ref().map(|(name, writes)| Some((name.as_str(), true, writes))))
-                    }
+                    true => resources(canonical, self.resources().map(|(name, writes)| Some((name, true, writes)))),
                     false => Access::Exclusive,
                 }
             }
         }
+    }
+
+    /// The arguments of a dynamic tool that name what it touches, and whether it writes that. What `#[tool]` is told of
+    /// others it has checked.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = (&str, bool)> {
+        let named: [(&[String], bool); 2] = match &self.origin {
+            Origin::Static(_) => [(&[], false), (&[], true)],
+            Origin::Dynamic(tool) => [(&tool.reads, false), (&tool.writes, true)],
+        };
+        named.into_iter().flat_map(|(names, writes)| names.iter().map(move |name| (name.as_str(), writes)))
     }
 
     fn definition(&self) -> Option<&'static Definition> {
