@@ -46,7 +46,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// gives, with the function's visibility, `GetWeatherTool` (with `schema()` for the model and `host()` for a
-/// registry) and `GetWeatherArgs`, a struct of the arguments that the model fills in.
+/// registry) and `GetWeatherArgs`, a struct of the arguments that the model fills in, for the functions that `host(…)` names. It
+/// implements no traits: what a model sent is read by whatever runs the call.
 ///
 /// # On the function
 ///
@@ -59,7 +60,7 @@ use proc_macro::TokenStream;
 /// | `defer` | declared only once it has been searched for |
 /// | `type = Name` | the generated type; default: the function's name in camel case with `Tool` at the end |
 /// | `args = Name` | the generated struct of arguments; default: the same with `Args` |
-/// | `crate = path` | where the SDK is; default: `::tool_runtime` |
+/// | `crate = path` | where the SDK is, if the dependency has another name or comes through another crate; default: `::tool_runtime` |
 ///
 /// What stays in the host stands inside of `host(…)`:
 ///
@@ -106,6 +107,9 @@ use proc_macro::TokenStream;
 /// Drop it before, or do that part in a sync function. With closures that borrow inside of streams the compiler may
 /// not see that a future is `Send` ("not general enough"); owned items (`into_iter()`) or a boxed stream help.
 ///
+/// An async function must not block its thread, as by `std::thread::sleep` or a database that isn't async: its budget and
+/// its cancellation are noticed only where it awaits, and neither do other calls go on before that.
+///
 /// A sync function may block, and runs on the runtime's blocking pool, unless it is `inline`. It can't be stopped:
 /// after its budget the call ends, and its result says that the body may still be running.
 ///
@@ -149,7 +153,7 @@ pub fn __items(attr: TokenStream, _: TokenStream) -> TokenStream {
 /// | key | meaning |
 /// |---|---|
 /// | `prefix = "files_"` | before the name of each tool that has no `name` of its own |
-/// | `crate = path` | where the SDK is; default: `::tool_runtime` |
+/// | `crate = path` | where the SDK is, if the dependency has another name or comes through another crate; default: `::tool_runtime` |
 #[proc_macro_attribute]
 pub fn toolset(attr: TokenStream, item: TokenStream) -> TokenStream {
     toolset::expand(attr.into(), item.into()).into()
@@ -174,7 +178,7 @@ pub fn toolset(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `crate = path` | where the SDK is; default: `::tool_runtime` |
+/// | `crate = path` | where the SDK is, if the dependency has another name or comes through another crate; default: `::tool_runtime` |
 #[proc_macro_attribute]
 pub fn tool_type(attr: TokenStream, item: TokenStream) -> TokenStream {
     tool_type::expand(attr.into(), item.into()).into()
