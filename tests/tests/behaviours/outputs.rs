@@ -61,6 +61,13 @@ async fn d16_a_value_that_breaks_its_contract_is_no_success() {
     assert_eq!(ends(&[settle(fine).await]), [("1", Code::Ok, true)]);
 }
 
+#[tokio::test]
+async fn a_dynamic_body_that_returns_plain_text_is_told_of_json() {
+    let settled = settle(promising("true", "plain text", Log::default())).await;
+    let detail = settled.record().detail().expect("the host is told");
+    assert!(detail.starts_with("a dynamic tool returns JSON text, where a text stands in quotes: "), "{detail}");
+}
+
 static PROJECTED: AtomicUsize = AtomicUsize::new(0);
 
 fn project(value: &f64) -> Content {

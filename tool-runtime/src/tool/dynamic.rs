@@ -132,7 +132,8 @@ impl DynamicToolBuilder {
     }
 
     /// Arguments that name what a call reads: it overlaps others, but none that writes the same. What may be two
-    /// spellings of one file path, or a directory and what is in it, is taken for the same.
+    /// spellings of one file path, or a directory and what is in it, is taken for the same. A name that no argument can have
+    /// is an error when the registry is built.
     #[must_use]
     pub fn reads<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.reads.extend(arguments.into_iter().map(Into::into));
@@ -154,7 +155,8 @@ impl DynamicToolBuilder {
     }
 
     /// Ends with its body, which is given the accepted arguments as canonical JSON text and returns
-    /// JSON text, or an error whose `Display` the model reads.
+    /// JSON text, where a text stands in quotes as [`serde_json::to_string`](crate::serde_json::to_string) writes it, or an
+    /// error whose `Display` the model reads.
     ///
     /// # Errors
     /// If the name isn't legal, there is no description or output schema, a schema isn't JSON,
@@ -222,7 +224,9 @@ impl DynamicToolBuilder {
                         Err(error) => {
                             let refused =
                                 crate::call::ToolOutputError::new(cx.tool(), Default::default(), "it isn't JSON");
-                            Reply(BodyResult::InvalidOutput { error: refused, host: error.to_string() })
+                            let host =
+                                format!("a dynamic tool returns JSON text, where a text stands in quotes: {error}");
+                            Reply(BodyResult::InvalidOutput { error: refused, host })
                         }
                     },
                     Err(error) => Reply(BodyResult::Failed(BodyError::new(&error))),
