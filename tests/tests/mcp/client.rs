@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, split};
 use tokio_util::sync::CancellationToken;
 use tool_runtime::mcp::{McpClient, PinState, Pins, RemoteTool};
 use tool_runtime::path::Settled;
-use tool_runtime::{AllowAll, Code, EventKind, Harness, Hints, Policy, Registry, ToolCall};
+use tool_runtime::{AllowAll, Code, EventKind, Harness, Hint, Hints, Policy, Registry, ToolCall};
 
 use crate::servers::{Does, Scripted, client_of, plain, said};
 use crate::support::{SOON, server};
@@ -56,14 +56,7 @@ async fn tools_of_a_server_are_tools_of_this_host() {
 #[tokio::test]
 async fn annotations_are_only_the_servers_word() {
     let client = client_of(&server()).build().expect("a client");
-    let trusting = client_of(&server())
-        .hints("add", {
-            let mut hints = Hints::default();
-            hints.read_only = true;
-            hints
-        })
-        .build()
-        .expect("a client");
+    let trusting = client_of(&server()).hints("add", [Hint::ReadOnly]).build().expect("a client");
     let hints = async |client| tools(client).await[0].host_tool().expect("a tool").hints();
     assert_eq!(tools(&client).await[0].name(), "add");
     assert!(tools(&client).await[0].definition().contains("readOnlyHint"));

@@ -241,6 +241,13 @@ impl Label {
 /// What the author says of a tool's effects, for policies and schedulers of the host.
 ///
 /// Hints of remote servers aren't these: nobody has vouched for them.
+///
+/// ```
+/// use tool_runtime::{Hint, Hints};
+///
+/// let hints = Hints::from([Hint::ReadOnly, Hint::Idempotent]);
+/// assert!(hints.read_only && hints.idempotent && !hints.destructive && !hints.deterministic);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hints {

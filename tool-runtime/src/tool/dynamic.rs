@@ -117,10 +117,10 @@ impl DynamicToolBuilder {
         self
     }
 
-    /// What the host says of its effects.
+    /// What the host says of its effects: [`Hints`], or a list of [`Hint`](crate::Hint)s.
     #[must_use]
-    pub fn hints(mut self, hints: Hints) -> Self {
-        self.hints = hints;
+    pub fn hints(mut self, hints: impl Into<Hints>) -> Self {
+        self.hints = hints.into();
         self
     }
 

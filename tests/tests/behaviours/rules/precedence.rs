@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tool_runtime::{
-    Answer, BoxFuture, CallFacts, Code, Decision, DynamicTool, Harness, Policies, QuestionSet, Registry, Rule, Rules,
-    Test, ToolCall,
+    Answer, BoxFuture, CallFacts, Code, Decision, DynamicTool, Harness, Hint, Hints, Policies, QuestionSet, Registry,
+    Rule, Rules, Test, ToolCall,
 };
 
 use super::{FileReadTool, Ran, Said, any, from_toml, path, registry, rules, said, tools};
@@ -81,9 +81,7 @@ async fn d22_a_guard_forbids_what_rules_allow() {
 async fn a_call_of_a_tool_that_no_rule_was_made_for_is_asked_about() {
     let allow_all = rules([Rule::allow("*")]);
     // A new tool, one with other parameters, and one with other hints.
-    let mut hints = tool_runtime::Hints::default();
-    hints.destructive = true;
-    let build = |hints| {
+    let build = |hints: Hints| {
         DynamicTool::builder("free", "Does it.")
             .parameters(r#"{"type":"object","properties":{"value":{},"list":{"type":"array"}}}"#)
             .output("true")
@@ -91,7 +89,9 @@ async fn a_call_of_a_tool_that_no_rule_was_made_for_is_asked_about() {
             .run(|text, _| async { Ok(text) })
     };
     let changed = any("free", r#"{"type":"object","properties":{"other":{}}}"#);
-    let (Ok(hinted), Ok(same)) = (build(hints), build(tool_runtime::Hints::default())) else { panic!("no tool") };
+    let (Ok(hinted), Ok(same)) = (build([Hint::Destructive].into()), build(Hints::default())) else {
+        panic!("no tool")
+    };
     for (tool, code) in [
         (any("new", r#"{"type":"object","properties":{}}"#), Code::ApprovalUnavailable),
         (changed, Code::ApprovalUnavailable),

@@ -54,6 +54,28 @@ impl Hint {
     }
 }
 
+impl FromIterator<Hint> for Hints {
+    fn from_iter<I: IntoIterator<Item = Hint>>(hints: I) -> Self {
+        let mut all = Hints::default();
+        for hint in hints {
+            let said = match hint {
+                Hint::ReadOnly => &mut all.read_only,
+                Hint::Destructive => &mut all.destructive,
+                Hint::Idempotent => &mut all.idempotent,
+                Hint::Deterministic => &mut all.deterministic,
+            };
+            *said = true;
+        }
+        all
+    }
+}
+
+impl<const N: usize> From<[Hint; N]> for Hints {
+    fn from(hints: [Hint; N]) -> Self {
+        hints.into_iter().collect()
+    }
+}
+
 /// Allows, denies or asks about some calls: those of the named tools, with the hints, for which all conditions hold.
 ///
 /// ```

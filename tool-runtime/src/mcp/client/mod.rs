@@ -206,10 +206,11 @@ impl McpClientBuilder {
         self
     }
 
-    /// Sets what the host says of a tool's effects, by the server's name for it. Without it nothing is known.
+    /// Sets what the host says of a tool's effects, by the server's name for it: [`Hints`], or a list of
+    /// [`Hint`](crate::Hint)s. Without it nothing is known.
     #[must_use]
-    pub fn hints(mut self, tool: impl Into<String>, hints: Hints) -> Self {
-        self.hints.insert(tool.into(), hints);
+    pub fn hints(mut self, tool: impl Into<String>, hints: impl Into<Hints>) -> Self {
+        self.hints.insert(tool.into(), hints.into());
         self
     }
 
