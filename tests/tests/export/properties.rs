@@ -114,7 +114,6 @@ pub(crate) fn twice_is_once(tool: &HostTool) -> Result<(), TestCaseError> {
         let twice = again.tools()[0].parameters().unwrap_or_default();
         let from = once.chars().zip(twice.chars()).take_while(|(a, b)| a == b).count().saturating_sub(300);
         let part = |text: &str| text.chars().skip(from).take(600).collect::<String>();
-        eprintln!("COUNT twice {form:?}");
         prop_assert!(once == twice, "{form:?}\n{}\n{}\nof {}", part(once), part(twice), tool.schema().parameters());
     }
     Ok(())
@@ -128,10 +127,10 @@ proptest! {
         let mut tape = Tape::new(&choices);
         let schema = parameters(&mut tape);
         let tool = dynamic("tried", &schema.to_string());
-        let Ok(registry) = Registry::builder().tool(tool.clone()).build() else { eprintln!("COUNT export unregistered"); return Ok(()) };
+        let Ok(registry) = Registry::builder().tool(tool.clone()).build() else { return Ok(()) };
         for _ in 0..4 {
             let given = arguments(&schema, &mut tape).text();
-            let n = there_and_back(&tool, &registry, &given)?; eprintln!("COUNT back {}", n.min(1));
+            there_and_back(&tool, &registry, &given)?;
         }
     }
 
@@ -146,7 +145,7 @@ proptest! {
                 property.insert("default".to_owned(), default);
             }
         }
-        let n = defaults_come_back(&dynamic("tried", &schema.to_string()))?; eprintln!("COUNT defaults {}", n.min(1));
+        defaults_come_back(&dynamic("tried", &schema.to_string()))?;
     }
 
     #[test]

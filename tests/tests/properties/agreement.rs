@@ -76,7 +76,6 @@ pub(crate) fn agree(accept: &Accept, tool: &str, shown: &Value, oracle: &Validat
     let text = tree.text();
     let accepted = accept.accept(tool, text.as_str());
     if has_exempt_number(tree) {
-        eprintln!("COUNT agree exempt");
         return;
     }
     let beyond_schema = match tool {
@@ -94,7 +93,6 @@ pub(crate) fn agree(accept: &Accept, tool: &str, shown: &Value, oracle: &Validat
             .into_iter()
             .flat_map(|value| oracle.iter_errors(value).map(|error| error.to_string()))
             .collect();
-        eprintln!("COUNT agree judged {}", accepted.is_ok());
         assert_eq!(
             accepted.is_ok(),
             errors.is_empty(),
@@ -111,9 +109,7 @@ pub(crate) fn agree(accept: &Accept, tool: &str, shown: &Value, oracle: &Validat
 
 /// Checks values made of `choices` against a schema, if it can be registered.
 fn agree_on(parameters: &Value, choices: &[Vec<u16>]) {
-    eprintln!("COUNT agree schema");
     if let Some(accept) = registered(parameters) {
-        eprintln!("COUNT agree registered");
         let tool = accept.tools().remove(0);
         let shown = parse(tool.schema().parameters());
         let oracle = validator(&shown);

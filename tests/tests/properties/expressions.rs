@@ -292,7 +292,6 @@ fn is_judged_or_refused(text: &str, call: &Call) -> bool {
     let is_judged = compiled.is_ok();
     match compiled {
         Ok(expression) => {
-            eprintln!("COUNT tokens compiled");
             for facts in [
                 Facts::new(&call.json()),
                 Facts::new("{}").state("x", &call.json()).caller("id", "i").now(UNIX_EPOCH),
@@ -302,7 +301,6 @@ fn is_judged_or_refused(text: &str, call: &Call) -> bool {
             }
         }
         Err(error) => {
-            eprintln!("COUNT tokens refused");
             let lines: Vec<&str> = text.split('\n').collect();
             assert!(error.faults().len() > 0);
             for fault in error.faults() {
@@ -327,7 +325,7 @@ proptest! {
         let facts = Facts::new(&call.json());
         let expression = Expression::condition(&text, &scope());
         // Literals that can never be equal are refused, and comprehensions in others, and what is too deep.
-        eprintln!("COUNT cel refused"); let Ok(expression) = expression else { eprintln!("COUNT cel not compiled"); return Ok(()) };
+        let Ok(expression) = expression else { return Ok(()) };
         holds_for_all(&text, &expression, &facts);
         let program = Program::compile(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let mut context = Context::default();
@@ -335,10 +333,10 @@ proptest! {
         let theirs = program.execute(&context);
         match (expression.judge(&facts), &theirs) {
             // Whatever compiled reads nothing that may be absent, and compares nothing with another kind.
-            (Truth::Unknown(reason), _) => { eprintln!("COUNT cel unknown");
+            (Truth::Unknown(reason), _) => {
                 prop_assert!(matches!(reason.kind(), ReasonKind::Arithmetic | ReasonKind::Unreadable), "{reason}");
             }
-            (truth, theirs) => { eprintln!("COUNT cel answer {truth:?}");
+            (truth, theirs) => {
                 prop_assert_eq!(theirs.clone().ok(), said(&truth).map(Value::Bool), "{}: {:?}", text, call);
             }
         }

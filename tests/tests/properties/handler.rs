@@ -34,8 +34,8 @@ proptest! {
                 let (Ok(canonical), Some(seen)) = (&canonical, &seen) else {
                     assert!(seen.is_none(), "{text} was refused and ran");
                     assert!(canonical.is_err() || tool.name() == "nothing", "{text} was accepted and did not run: {settled:?}");
-                    eprintln!("COUNT handler refused"); continue;
-                };  eprintln!("COUNT handler ran");
+                    continue;
+                };
                 let value = |text: &str| if zoo::has_sets(tool.name()) { sorted(&parse(text)) } else { parse(text) };
                 assert!(
                     says_the_same(&value(canonical), &value(seen)),

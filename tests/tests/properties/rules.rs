@@ -63,7 +63,6 @@ fn every_value_can_be_named(registry: &Registry, call: &CallFacts<'_>, always: &
             Ok(rules) => rules,
             Err(error) => panic!("{text} has what a rule can't name: {error}"),
         };
-        eprintln!("COUNT rules leaf");
         assert_eq!(rules.decide(call), Decision::deny("it is"), "{} of {text}", leaf.argument);
         if let Ok(rules) = Rules::builder().rule(rule).build(registry) {
             always.lock().unwrap_or_else(PoisonError::into_inner).push((leaf.argument.clone(), rules));
@@ -121,7 +120,7 @@ proptest! {
         let parameters = schema::parameters(&mut tape);
         let first = schema::arguments(&parameters, &mut tape);
         if registered(&parameters).is_none() {
-            eprintln!("COUNT rules unregistered"); return Ok(());
+            return Ok(());
         }
         let Ok(registry) = Registry::builder().tool(dynamic(&parameters)).build() else { return Ok(()) };
         let always: Arc<Mutex<Vec<(String, Rules)>>> = Arc::default();
@@ -131,7 +130,7 @@ proptest! {
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             let Ok(value) = serde_json::from_str::<Value>(call.arguments().as_str()) else { return Decision::NoOpinion };
             for (argument, rules) in &*known {
-                eprintln!("COUNT rules always"); if let Decision::Ask(why) = rules.decide(call) { eprintln!("COUNT rules ask");
+                if let Decision::Ask(why) = rules.decide(call) {
                     assert!(!is_missing(&value, argument), "{argument} is missing in {value}: {why}");
                 }
             }
@@ -143,7 +142,7 @@ proptest! {
         for tree in calls {
             let settled = runtime.block_on(harness.run_settled([ToolCall::new("1", "dynamic", tree.text())], None));
             // A policy that panics denies.
-            let code = settled[0].record().code(); eprintln!("COUNT rules code {code:?}");
+            let code = settled[0].record().code();
             prop_assert!(code != tool_runtime::Code::Denied, "{parameters}\n{}", tree.text());
         }
     }

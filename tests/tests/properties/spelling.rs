@@ -16,12 +16,11 @@ fn has_one_spelling(accept: &Accept, tool: &str, shown: &str, choices: &[u16], s
     let (first, second) = (accept.accept(tool, text.as_str()), accept.accept(tool, respelt.as_str()));
     match (&first, &second) {
         (Ok(first), Ok(second)) => {
-            eprintln!("COUNT spelling ok");
             assert_eq!(first, second, "the spelling shows\nschema {shown}\n{text}\n{respelt}");
             let again = accept.accept(tool, first.as_str());
             assert_eq!(again.as_ref(), Ok(first), "the canonical text has another\nschema {shown}\n{text}");
         }
-        (Err(_), Err(_)) => eprintln!("COUNT spelling err"),
+        (Err(_), Err(_)) => {}
         _ => panic!("accepted in one spelling only\nschema {shown}\n{text}\n{first:?}\n{respelt}\n{second:?}"),
     }
 }
