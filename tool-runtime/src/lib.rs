@@ -129,5 +129,8 @@ pub use tool_macros::{tool, tool_type, toolset};
 /// For arguments and outputs that are any JSON: [`serde_json::Value`].
 pub use serde_json;
 
+/// Stops what runs: a turn, a body, what a layer runs.
+pub use tokio_util::sync::CancellationToken;
+
 /// A boxed future, as the traits return that hosts implement. `Box::pin(async move { … })` makes one.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,6 +1,5 @@
-// A layer may set another token for what it wraps, run it again, and answer in its place.
-use tokio_util::sync::CancellationToken;
-use tool_runtime::{AllowAll, Attempt, BoxFuture, Event, Harness, Layer, Ran, Registry, ToolCall, tool};
+// A layer may set another token for what it wraps, run it again, and answer in its place. It needs no other crate for that.
+use tool_runtime::{AllowAll, Attempt, BoxFuture, CancellationToken, Event, Harness, Layer, Ran, Registry, ToolCall, tool};
 
 struct Own(CancellationToken);
 
