@@ -59,6 +59,28 @@ use crate::call::CaseId;
 use crate::gate::QuestionId;
 
 /// Keeps what was decided and what came of it.
+///
+/// Calls that wait for an answer from elsewhere are taken up again only from this crate's ledgers: nobody else can make what
+/// [`claim`](Self::claim) gives and what [`reply`](Self::reply) records. A ledger of your own that has to do that stands
+/// before one of them and hands both on.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use tool_runtime::{BoxFuture, Entry, Ledger, LedgerError};
+///
+/// /// Keeps lines.
+/// struct Lines(Mutex<Vec<String>>);
+///
+/// impl Ledger for Lines {
+///     fn append(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
+///         Box::pin(async move {
+///             let line = entry.to_text()?;
+///             self.0.lock().map_err(|_| LedgerError::new("a writer panicked"))?.push(line);
+///             Ok(())
+///         })
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a ledger",
     label = "can't keep a record",
