@@ -308,6 +308,32 @@ fn resources_of_a_dynamic_tool_are_named_by_its_arguments() {
     );
 }
 
+#[test]
+fn state_has_one_value_of_a_type() {
+    let builder = || Registry::builder().tool(WhoamiTool::host()).state(User("Ada"));
+    let error = refused(builder().state(1_u8).state(User("Bob")).state(User("Eve")));
+    let user = std::any::type_name::<User>();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "two values of the type `{user}` were given by `.state(…)`, and a `#[host]` parameter gets its by the type; give \
+             each a type of its own"
+        )
+    );
+    assert_eq!(error.tools().count(), 0);
+    // In a scope one takes the place of that of below.
+    fine(fine(builder().build()).scope().state(User("Bob")).build());
+}
+
+#[test]
+fn what_the_root_has_to_be_is_said_to_whoever_writes_schemas_too() {
+    let schema = r#"{"properties":{"a":{"type":"string"}}}"#;
+    let tool =
+        DynamicTool::builder("a", "A.").parameters(schema).output("true").run(|_, _| async { Ok("1".to_owned()) });
+    let error = refused(Registry::builder().tool(fine(tool))).to_string();
+    assert!(error.contains(r#"a plain object (`"type": "object"`)"#), "{error}");
+}
+
 #[tokio::test]
 async fn d81_views_intersect_and_are_lifted_alone() {
     let all = registry(["a", "b", "c", "d"]);

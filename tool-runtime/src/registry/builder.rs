@@ -1,5 +1,6 @@
+use std::any::{TypeId, type_name};
 use std::collections::btree_map::{BTreeMap, Entry as Slot};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::error::{Fault, ToolFault};
@@ -17,6 +18,8 @@ pub struct RegistryBuilder {
     replacements: Vec<HostTool>,
     /// In a scope, that of below, with the scope's own in it.
     state: HostState,
+    /// The types of what is given here, in order.
+    given: Vec<(TypeId, &'static str)>,
     order: Option<Vec<String>>,
     #[cfg(feature = "search")]
     search: bool,
@@ -33,6 +36,7 @@ impl RegistryBuilder {
             below,
             tools: Vec::new(),
             replacements: Vec::new(),
+            given: Vec::new(),
             order: None,
             #[cfg(feature = "search")]
             search: false,
@@ -81,12 +85,14 @@ impl RegistryBuilder {
         self
     }
 
-    /// Adds a value for the `#[host]` parameters of its type.
+    /// Adds a value for the `#[host]` parameters of its type. Two of one type are an error when the registry is built: a
+    /// text or an `Arc` of a common type is best wrapped in a type of your own.
     ///
     /// In a scope it is given to the scope's own tools, in the place of one of the same type from
     /// below. The tools below keep the state that they were checked with.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.given.push((TypeId::of::<T>(), type_name::<T>()));
         self.state.insert(value);
         self
     }
@@ -121,9 +127,9 @@ impl RegistryBuilder {
 
     /// # Errors
     /// With everything that is wrong, of all tools at once: a name that two of them have, a tool
-    /// that replaces nothing, state that nobody gave, a schema that can't be enforced in this
-    /// build, arguments that are said to name what it reads or writes and that it hasn't, a name that isn't legal or is
-    /// [reserved](Registry::SEARCH_TOOL), and a wrong [`order`](Self::order).
+    /// that replaces nothing, state that nobody gave or that was given twice, a schema that can't be
+    /// enforced in this build, arguments that are said to name what it reads or writes and that it hasn't, a name
+    /// that isn't legal or is [reserved](Registry::SEARCH_TOOL), and a wrong [`order`](Self::order).
     pub fn build(self) -> Result<Registry, RegistryError> {
         let mut faults = Vec::new();
         let own = self.own(&mut faults);
@@ -177,6 +183,10 @@ impl RegistryBuilder {
                 None => fault(tool, ToolFault::NothingToReplace),
             }
         }
+        let mut types = HashSet::new();
+        let twice: BTreeSet<_> =
+            self.given.iter().filter(|given| !types.insert(given.0)).map(|given| given.1).collect();
+        faults.extend(twice.into_iter().map(Fault::StateTwice));
         for tool in own.values() {
             check(tool, &self.state, faults);
         }

@@ -14,6 +14,7 @@ pub struct RegistryError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
     Tool { tool: String, what: ToolFault },
+    StateTwice(&'static str),
     Order(OrderFault),
 }
 
@@ -77,7 +78,7 @@ impl RegistryError {
             .iter()
             .filter_map(|fault| match fault {
                 Fault::Tool { tool, .. } => Some(tool.as_str()),
-                Fault::Order(_) => None,
+                Fault::StateTwice(_) | Fault::Order(_) => None,
             })
             .collect();
         names.sort_unstable();
@@ -94,6 +95,10 @@ impl fmt::Display for RegistryError {
             }
             match fault {
                 Fault::Tool { tool, what } => write!(f, "tool `{}`: {what}", text::shown(tool, 80)),
+                Fault::StateTwice(type_name) => write!(
+                    f,
+                    "two values of the type `{type_name}` were given by `.state(…)`, and a `#[host]` parameter gets its by the type; give each a type of its own"
+                ),
                 Fault::Order(what) => write!(f, "the order of the tools: {what}"),
             }
         })

@@ -438,7 +438,9 @@ fn check_root(schema: &mut Json, root: Root, issues: &mut Vec<Issue>) {
         issues.push(Issue { pointer: "parameters".into(), what: what.to_owned() });
     };
     if schema.get("type").and_then(Json::as_str) != Some("object") {
-        refuse("the root has to be a plain object, so that every provider takes it: put the value into a struct");
+        refuse(
+            "the root has to be a plain object (`\"type\": \"object\"`), so that every provider takes it: make the value one of its `properties`, or a field of a struct",
+        );
         return;
     }
     for keyword in ["oneOf", "anyOf", "allOf", "$ref", "not", "if", "enum", "const"] {
