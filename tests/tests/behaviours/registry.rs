@@ -288,6 +288,29 @@ async fn d80_a_scopes_state_is_its_own_tools() {
     assert!(error.contains("User`, which nobody gave"), "{error}");
 }
 
+/// Says whom everybody shares.
+#[tool(host(inline))]
+fn shared(#[host] user: Arc<User>) -> String {
+    user.0.to_owned()
+}
+
+#[test]
+fn state_that_was_given_with_an_arc_or_without_is_not_what_is_asked_for() {
+    let below = fine(Registry::builder().state(Arc::new(User("Ada"))).build());
+    for builder in [Registry::builder().state(Arc::new(User("Ada"))), below.scope()] {
+        let error = refused(builder.tool(WhoamiTool::host())).to_string();
+        assert!(error.contains("User`, and one in an `Arc` was given; ask for the `Arc`, or give it"), "{error}");
+    }
+    let below = fine(Registry::builder().state(User("Ada")).build());
+    for builder in [Registry::builder().state(User("Ada")), below.scope()] {
+        let error = refused(builder.tool(SharedTool::host())).to_string();
+        assert!(
+            error.contains("User>`, and one without the `Arc` was given; ask for it by `&`, or give it"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn resources_of_a_dynamic_tool_are_named_by_its_arguments() {
     let edit = |parameters: &str| {

@@ -3,7 +3,7 @@ use std::collections::btree_map::{BTreeMap, Entry as Slot};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::error::{Fault, ToolFault};
+use super::error::{Fault, Given, ToolFault};
 use super::order::{Order, Place};
 use super::{Base, Entry, Registry, RegistryError};
 use crate::schema::Step;
@@ -257,7 +257,14 @@ fn check(tool: &HostTool, state: &HostState, faults: &mut Vec<Fault>) {
     let mut asked = HashSet::new();
     for need in tool.host_needs() {
         if asked.insert(need.id()) && !state.has(need.id()) {
-            fault(ToolFault::MissingState(need.type_name()));
+            let given = if state.has(need.in_arc()) {
+                Given::InArc
+            } else if state.has_without_arc(need.id()) {
+                Given::WithoutArc
+            } else {
+                Given::Nothing
+            };
+            fault(ToolFault::MissingState(need.type_name(), given));
         }
     }
     for issue in tool.built().issues() {

@@ -24,7 +24,7 @@ pub(super) enum ToolFault {
     Reserved,
     Duplicate([&'static str; 2]),
     NothingToReplace,
-    MissingState(&'static str),
+    MissingState(&'static str, Given),
     NoSuchResource {
         writes: bool,
         name: String,
@@ -33,6 +33,14 @@ pub(super) enum ToolFault {
     Schema(Issue),
     #[cfg(feature = "search")]
     BuiltIn(String),
+}
+
+/// What was given in the place of state that a tool asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    Nothing,
+    InArc,
+    WithoutArc,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,8 +132,17 @@ impl fmt::Display for ToolFault {
             ToolFault::NothingToReplace => f.write_str(
                 "there is none of this name here that `.replace(…)` could take the place of; add it by `.tool(…)`",
             ),
-            ToolFault::MissingState(type_name) => {
-                write!(f, "a `#[host]` parameter asks for a `{type_name}`, which nobody gave; add `.state(…)` with one")
+            ToolFault::MissingState(type_name, given) => {
+                write!(f, "a `#[host]` parameter asks for a `{type_name}`, ")?;
+                f.write_str(match given {
+                    Given::Nothing => "which nobody gave; add `.state(…)` with one",
+                    Given::InArc => {
+                        "and one in an `Arc` was given; ask for the `Arc`, or give it to `.state(…)` without"
+                    }
+                    Given::WithoutArc => {
+                        "and one without the `Arc` was given; ask for it by `&`, or give it to `.state(…)` in an `Arc`"
+                    }
+                })
             }
             ToolFault::NoSuchResource { writes, name, known } => {
                 let does = if *writes { "writes" } else { "reads" };

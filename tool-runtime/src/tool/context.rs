@@ -16,21 +16,34 @@ use crate::call::{CallId, Content, RawArguments, Word};
 
 /// Values of the host that tools ask for with `#[host]`, one of each type.
 #[derive(Clone, Default)]
-pub struct HostState(Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
+pub struct HostState(Option<Arc<HashMap<TypeId, Given>>>);
+
+#[derive(Clone)]
+struct Given {
+    value: Arc<dyn Any + Send + Sync>,
+    /// The type that it would be in an `Arc`.
+    in_arc: TypeId,
+}
 
 impl HostState {
     /// Adds a value, in the place of one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        Arc::make_mut(self.0.get_or_insert_default()).insert(TypeId::of::<T>(), Arc::new(value));
+        let given = Given { value: Arc::new(value), in_arc: TypeId::of::<Arc<T>>() };
+        Arc::make_mut(self.0.get_or_insert_default()).insert(TypeId::of::<T>(), given);
     }
 
     /// The value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
+        self.0.as_ref()?.get(&TypeId::of::<T>())?.value.downcast_ref()
     }
 
     pub(crate) fn has(&self, id: TypeId) -> bool {
         id == TypeId::of::<CallContext>() || self.0.as_ref().is_some_and(|state| state.contains_key(&id))
+    }
+
+    /// Is there a value that would be of this type if it were in an `Arc`?
+    pub(crate) fn has_without_arc(&self, id: TypeId) -> bool {
+        self.0.as_ref().is_some_and(|state| state.values().any(|given| given.in_arc == id))
     }
 }
 

@@ -265,17 +265,23 @@ pub struct Hints {
 #[derive(Debug, Clone, Copy)]
 pub struct HostNeed {
     id: TypeId,
+    in_arc: TypeId,
     name: fn() -> &'static str,
 }
 
 impl HostNeed {
     /// The need for a `T`.
     pub const fn of<T: 'static>() -> Self {
-        HostNeed { id: TypeId::of::<T>(), name: std::any::type_name::<T> }
+        HostNeed { id: TypeId::of::<T>(), in_arc: TypeId::of::<Arc<T>>(), name: std::any::type_name::<T> }
     }
 
     pub(crate) fn id(&self) -> TypeId {
         self.id
+    }
+
+    /// The type that it is in an `Arc`.
+    pub(crate) fn in_arc(&self) -> TypeId {
+        self.in_arc
     }
 
     pub(crate) fn type_name(&self) -> &'static str {
