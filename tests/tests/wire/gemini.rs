@@ -168,3 +168,14 @@ fn a_call_that_gemini_could_not_read_is_seen_and_answered() {
         assert_eq!(miscall(&format!(r#"{{"candidates":[{{"finishReason":"{fine}"}}]}}"#)), Ok(None));
     }
 }
+
+/// A server may send any number of them: the time that each takes must not grow with those before it.
+#[test]
+fn many_calls_of_one_turn_are_read_in_time() {
+    let part = r#"{"functionCall":{"name":"a","args":{}}}"#;
+    let response = format!(r#"{{"role":"model","parts":[{}]}}"#, vec![part; 60_000].join(","));
+    let begun = std::time::Instant::now();
+    assert_eq!(calls(&response).unwrap().len(), 60_000);
+    // Unoptimised, a second; if each looked at all others, a minute.
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+}

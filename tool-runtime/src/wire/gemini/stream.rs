@@ -34,6 +34,8 @@ use crate::wire::common::{
 #[derive(Clone, Default)]
 pub struct Stream {
     calls: Vec<Call>,
+    /// Which of them go on: one, as a rule, of however many.
+    going: Vec<usize>,
     parts: Vec<Part>,
     text: Gathered,
     miscall: Option<Miscall>,
@@ -49,6 +51,8 @@ struct Call {
     pieces: Option<Pieces>,
     /// More of it is to come.
     goes_on: bool,
+    /// Which part it began with.
+    part: usize,
 }
 
 #[derive(Clone)]
@@ -203,7 +207,8 @@ impl Stream {
                 let in_parts = goes_on || pieces.is_some();
                 let arguments = args.filter(|_| !in_parts);
                 let listed = Listed { id: id.clone(), ..Listed::new(None, name, arguments) };
-                self.calls.push(Call { listed, pieces: in_parts.then(Pieces::new), goes_on });
+                let pieces = in_parts.then(Pieces::new);
+                self.calls.push(Call { listed, pieces, goes_on, part: self.parts.len() });
                 self.parts.push(match in_parts {
                     true => Part::Call { at, beside: Vec::new() },
                     false => Part::WholeCall(part.raw().to_owned()),
@@ -217,6 +222,8 @@ impl Stream {
             begun.listed.id = id;
         }
         begun.goes_on = goes_on;
+        self.going.retain(|&other| other != at);
+        self.going.extend(goes_on.then_some(at));
         let mut read = || {
             args.map_or(Ok(()), |args| known.begin_with(args, &mut self.kept))?;
             pieces.into_iter().flat_map(Value::elements).try_for_each(|piece| known.put(piece, &mut self.kept))
@@ -226,11 +233,9 @@ impl Stream {
             fail => fail,
         })?;
         for (key, value) in part.entries().filter(|(key, _)| !key.is("functionCall")) {
-            let of_it = self.parts.iter_mut().rev().find_map(|part| match part {
-                Part::Call { at: other, beside } if *other == at => Some(beside),
-                _ => None,
-            });
-            if let Some(beside) = of_it.filter(|beside| beside.iter().all(|(known, _)| known != key.raw())) {
+            if let Some(Part::Call { beside, .. }) = self.parts.get_mut(begun.part)
+                && beside.iter().all(|(known, _)| known != key.raw())
+            {
                 beside.push((key.raw().to_owned(), value.raw().to_owned()));
             }
         }
@@ -242,8 +247,8 @@ impl Stream {
     /// # Errors
     /// If that can't be told. What would be put together then, nobody might have written.
     fn begun(&self, id: Option<&str>, name: Option<&str>) -> Result<Option<usize>, Fail> {
-        let going = || self.calls.iter().enumerate().filter(|(_, call)| call.goes_on);
-        let alone = || going().next().filter(|_| going().count() == 1);
+        let going = || self.going.iter().filter_map(|&at| Some((at, self.calls.get(at)?)));
+        let alone = || going().next().filter(|_| self.going.len() == 1);
         let found = match (id, name) {
             (Some(id), name) => {
                 let same = going().find(|(_, call)| call.listed.id.as_deref() == Some(id));
@@ -254,7 +259,7 @@ impl Stream {
                 return Err(Fail::Form(format!("call {} begins before one of its name has ended", self.calls.len())));
             }
             (None, Some(_)) => None,
-            (None, None) if going().count() > 1 => {
+            (None, None) if self.going.len() > 1 => {
                 return Err(Fail::form("has a part of one of several calls that go on"));
             }
             (None, None) => alone(),
