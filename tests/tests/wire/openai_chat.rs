@@ -1,7 +1,7 @@
 use tool_runtime::ToolCall;
 use tool_runtime::wire::openai_chat::{calls, history, messages, text};
 
-use crate::support::{arguments, ids, results, streamed, truncated};
+use crate::support::{arguments, ids, results, results_of, streamed, truncated};
 
 #[test]
 fn b35_b36_arguments_may_be_text_an_object_or_missing() {
@@ -199,4 +199,15 @@ fn what_else_came_is_sent_back() {
     );
     let message = r#"{"role":"assistant", "content":"","x":[1.0]}"#;
     assert_eq!(history(message).unwrap(), message);
+}
+
+/// Why a turn has no end is not said where it isn't known.
+#[test]
+fn a_turn_that_a_filter_stopped_is_not_said_to_be_too_long() {
+    let call = r#"{"id":"1","type":"function","function":{"name":"show","arguments":"{\"what\":\"a\"}"}}"#;
+    let response = format!(
+        r#"{{"choices":[{{"message":{{"role":"assistant","tool_calls":[{call}]}},"finish_reason":"content_filter"}}]}}"#
+    );
+    let said = results_of(calls(&response).unwrap())[0].text();
+    assert!(said.contains("stopped before its end") && !said.contains("length"), "{said}");
 }

@@ -139,7 +139,7 @@ fn accept(tool: &HostTool, call: &ToolCall) -> Result<(Walked, Option<String>), 
     };
     if call.truncated {
         // Half a list may read as a whole one.
-        let message = "the turn was stopped for its length, so something may be missing at the end".to_owned();
+        let message = "the turn was stopped before its end, so something may be missing".to_owned();
         return Err(Problems::one(Problem::new(JsonPath::root(), What::Syntax { message })));
     }
     Ok(accepted)
