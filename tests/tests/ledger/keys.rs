@@ -107,6 +107,35 @@ async fn a_key_is_changed_while_calls_wait() {
     }
 }
 
+/// A secret that was mixed up is told where the ledger is opened, and not by entries that nobody reads any more.
+#[tokio::test]
+async fn another_secret_under_the_name_of_a_key_opens_nothing() {
+    let wrong = |name: &str| fine(LedgerKey::new(name, [9; 32]));
+    for is_empty in [true, false] {
+        for store in Store::all().await {
+            let ran = Ran::default();
+            let pays = async |ledger: Arc<dyn Ledger>| {
+                let harness = Harness::new(registry(&ran, [PayTool::host()]), AllowAll).ledger(ledger);
+                assert_eq!(code(&harness.run_settled([payment(1)], None).await[0]), Code::Ok);
+            };
+            let ledger = fine(store.open(old()).await);
+            match is_empty {
+                true => drop(ledger),
+                false => pays(ledger).await,
+            }
+            for key in [wrong("test"), fine(new().with_earlier(&wrong("test")))] {
+                let refused = store.open(key).await.err();
+                let refused = refused.unwrap_or_else(|| panic!("opened, {is_empty}"));
+                assert!(matches!(store, Store::File(_)) || refused.contains("the key `test`"), "{refused}");
+            }
+            pays(fine(store.open(both()).await)).await;
+            assert!(store.open(fine(wrong("test-2").with_earlier(&old()))).await.is_err());
+            let ledger = fine(store.open(both()).await);
+            assert_eq!(fine(ledger.history(Query::all()).await).cases().len(), ran.times());
+        }
+    }
+}
+
 /// A yes under the new key takes back a no under the old one.
 #[tokio::test]
 async fn what_was_said_last_counts_under_whichever_key() {
@@ -149,6 +178,7 @@ async fn a_database_of_the_first_version_goes_on() {
         };
         // What the later ones have added.
         for undo in [
+            "DROP TABLE tool_keys",
             "DROP TABLE tool_uses",
             "DROP INDEX tool_calls_stopped",
             "ALTER TABLE tool_calls DROP COLUMN stopped",
@@ -160,6 +190,10 @@ async fn a_database_of_the_first_version_goes_on() {
         ] {
             database.meddle(undo).await;
         }
+        let store = Store::Sql(database);
+        let refused = store.open(fine(LedgerKey::new("test", [9; 32]))).await.err();
+        assert!(refused.is_some_and(|refused| refused.contains("the key `test`")));
+        let Store::Sql(database) = store else { unreachable!() };
         let ledger = database.host("b").await;
         let history = fine(ledger.history(Query::all()).await);
         let states: Vec<_> = history.cases().iter().map(|case| case.state()).collect();

@@ -266,13 +266,12 @@ fn ended() -> LedgerError {
 
 impl Shared {
     fn mac(&self, text: &str) -> Mac {
-        self.key.mac(DOMAIN, &[self.ledger.as_bytes(), self.key.id().as_bytes(), text.as_bytes()])
+        self.key.mac(DOMAIN, &text_parts(&self.ledger, self.key.id(), text))
     }
 
     /// The key of this name, if what it was written under is.
     fn key_of(&self, id: &str, text: &str, mac: &[u8]) -> Option<&LedgerKey> {
-        let parts = [self.ledger.as_bytes(), id.as_bytes(), text.as_bytes()];
-        self.key.named(id).filter(|key| key.is_mac(DOMAIN, &parts, mac))
+        self.key.named(id).filter(|key| key.is_mac(DOMAIN, &text_parts(&self.ledger, id, text), mac))
     }
 
     fn has_claimed(&self, case: CaseId) -> bool {
@@ -282,6 +281,12 @@ impl Shared {
 }
 
 const DOMAIN: &str = "sql-entry";
+const KEY_DOMAIN: &str = "sql-key";
+
+/// What a text's code is over, under the key of this name.
+fn text_parts<'a>(ledger: &'a str, id: &'a str, text: &'a str) -> [&'a [u8]; 3] {
+    [ledger.as_bytes(), id.as_bytes(), text.as_bytes()]
+}
 
 /// Brings the database to this version. Gives its id, and the name of the key under which it was begun.
 async fn migrated(
@@ -319,7 +324,58 @@ async fn migrated(
     let values = vec![Value::text(&id), Value::text(&first), Value::Integer(Some(latest))];
     let set = "INSERT INTO tool_ledger (one, id, key_id, version) VALUES (1, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET version = excluded.version";
     connection.run(set, values).await.map_err(LedgerError::new)?;
+    if (1..KEYS_SINCE).contains(&version) {
+        known_by_last(connection, (&id, &first), key).await?;
+    }
+    known(connection, &id, key).await?;
     Ok((id, first))
+}
+
+/// The version from which on a database knows its keys.
+const KEYS_SINCE: i64 = 5;
+
+/// Are the keys those that the database has by their names? It gets to know the one that is written under.
+///
+/// Another secret under such a name could read nothing, and would write what nobody else can read.
+async fn known(connection: &mut Connection, ledger: &str, key: &LedgerKey) -> Result<(), LedgerError> {
+    let sql = "SELECT key_id, mac FROM tool_keys".to_owned();
+    let rows = connection.rows(sql, Vec::new(), &[Column::Text, Column::Bytes]).await.map_err(LedgerError::new)?;
+    for row in rows {
+        let Ok([id, mac]) = <[Value; 2]>::try_from(row) else { continue };
+        let (id, mac) = (id.into_text().unwrap_or_default(), mac.into_bytes().unwrap_or_default());
+        let parts = [ledger.as_bytes(), id.as_bytes()];
+        if key.named(&id).is_some_and(|key| !key.is_mac(KEY_DOMAIN, &parts, &mac)) {
+            return Err(another_secret(&id));
+        }
+    }
+    let mac = key.mac(KEY_DOMAIN, &[ledger.as_bytes(), key.id().as_bytes()]).to_vec();
+    let learn = "INSERT INTO tool_keys (key_id, mac) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING";
+    let values = vec![Value::text(key.id()), Value::Bytes(Some(mac))];
+    connection.run(learn, values).await.map(drop).map_err(LedgerError::new)
+}
+
+/// The same of a database that doesn't know its keys yet, by the last that was written in it.
+async fn known_by_last(
+    connection: &mut Connection,
+    (ledger, first): (&str, &str),
+    key: &LedgerKey,
+) -> Result<(), LedgerError> {
+    let sql =
+        "SELECT verdict, verdict_mac, verdict_key FROM tool_calls WHERE verdict IS NOT NULL ORDER BY seq DESC LIMIT 1";
+    let columns = [Column::Text, Column::Bytes, Column::Text];
+    let rows = connection.rows(sql.to_owned(), Vec::new(), &columns).await.map_err(LedgerError::new)?;
+    let Some(Ok([text, mac, id])) = rows.into_iter().next().map(<[Value; 3]>::try_from) else { return Ok(()) };
+    let (text, mac) = (text.into_text().unwrap_or_default(), mac.into_bytes().unwrap_or_default());
+    let id = id.into_text().unwrap_or_else(|| first.to_owned());
+    match key.named(&id).is_none_or(|key| key.is_mac(DOMAIN, &text_parts(ledger, &id, &text), &mac)) {
+        true => Ok(()),
+        false => Err(another_secret(&id)),
+    }
+}
+
+fn another_secret(id: &str) -> LedgerError {
+    let id = crate::schema::text::shown(id, 64);
+    LedgerError::new(format!("the key `{id}` has another secret than the one that the ledger was written under"))
 }
 
 async fn lease(connection: &mut Connection, shared: &Shared, lease: Duration) -> Result<(), sqlx::Error> {

@@ -3,7 +3,7 @@
 use super::connection::Dialect;
 
 /// One for each version that a database may be brought on from. What stands in braces is the dialect's.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     "
 CREATE TABLE tool_hosts (owner TEXT PRIMARY KEY, expires BIGINT NOT NULL);
 CREATE TABLE tool_calls (
@@ -70,6 +70,10 @@ UPDATE tool_calls SET stopped = CASE
     WHEN state = 'refused' THEN {verdict of verdict}
 END;
 CREATE INDEX tool_calls_stopped ON tool_calls (tool) WHERE stopped IS NOT NULL;
+",
+    // By what each key is known again, also while nothing is written under it.
+    "
+CREATE TABLE tool_keys (key_id TEXT PRIMARY KEY, mac {bytes} NOT NULL);
 ",
 ];
 
