@@ -520,3 +520,18 @@ async fn what_ended_long_ago_is_pruned_and_what_waits_is_not() {
         assert_eq!(waiting(&ledger, case).await.0, case);
     }
 }
+
+/// SQLite itself says no more than that some file can't be opened.
+#[tokio::test]
+async fn what_cannot_be_opened_is_named() {
+    let folder = Folder::new();
+    let missing = folder.0.join("missing").join("ledger.db");
+    let no_database = folder.0.join("notes.txt");
+    fine(std::fs::write(&no_database, "x".repeat(10_000)));
+    for path in [missing, no_database] {
+        let error = SqlLedger::sqlite(&path, key(), SqlOptions::new()).await.err().expect("no database");
+        let cause = std::error::Error::source(&error).expect("a cause");
+        assert!(cause.to_string().contains(&path.display().to_string()), "{cause}");
+        assert!(cause.source().is_some(), "{cause}");
+    }
+}

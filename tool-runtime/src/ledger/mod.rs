@@ -271,6 +271,12 @@ impl LedgerError {
         LedgerError { cause, kind: Kind::NotOurs }
     }
 
+    /// Why.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn into_cause(self) -> Box<dyn std::error::Error + Send + Sync> {
+        self.cause
+    }
+
     /// Can this ledger not do it at all?
     pub fn is_unsupported(&self) -> bool {
         self.kind == Kind::Unsupported

@@ -141,19 +141,16 @@ impl SqlLedger {
             Survives::ProcessCrash => SqliteSynchronous::Normal,
         };
         let connect = SqliteConnectOptions::new()
-            .filename(path)
+            .filename(path.as_ref())
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(synchronous)
             .busy_timeout(Duration::from_secs(10));
         // A file doesn't go away as a server does: nothing to ask before each use.
-        let pool = SqlitePoolOptions::new()
-            .max_connections(8)
-            .test_before_acquire(false)
-            .connect_with(connect)
-            .await
-            .map_err(LedgerError::new)?;
-        SqlLedger::open(Connections::Sqlite(pool), key, options).await
+        let pool = SqlitePoolOptions::new().max_connections(8).test_before_acquire(false).connect_with(connect).await;
+        let of_file = |cause| LedgerError::new(OfFile { path: path.as_ref().to_owned(), cause });
+        let pool = pool.map_err(|error| of_file(error.into()))?;
+        SqlLedger::open(Connections::Sqlite(pool), key, options).await.map_err(|error| of_file(error.into_cause()))
     }
 
     /// Opens a PostgreSQL database by its URL.
@@ -257,6 +254,28 @@ impl SqlLedger {
         written.await.map_err(|_| ended())??;
         self.release(over).await;
         Ok(())
+    }
+}
+
+/// Which file it was that could not be opened: SQLite doesn't say.
+#[cfg(feature = "sqlite")]
+#[derive(Debug)]
+struct OfFile {
+    path: std::path::PathBuf,
+    cause: Box<dyn std::error::Error + Send + Sync>,
+}
+
+#[cfg(feature = "sqlite")]
+impl fmt::Display for OfFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` can't be opened", self.path.display())
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl std::error::Error for OfFile {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.cause)
     }
 }
 
