@@ -161,6 +161,39 @@ async fn what_was_said_last_counts_under_whichever_key() {
     }
 }
 
+/// Whoever gives a file that isn't a ledger, or is one of another program's, is told what is wrong with it.
+#[tokio::test]
+async fn what_is_no_ledger_is_refused_in_words() {
+    let refused = async |meddled: &'static str, database: Database| {
+        database.meddle(meddled).await;
+        Store::Sql(database).open(key()).await.map(drop).expect_err(meddled)
+    };
+    for (meddled, why) in [
+        ("CREATE TABLE tool_calls (id INTEGER)", "can't be made in this database"),
+        ("CREATE TABLE tool_ledger (size INTEGER)", "`tool_ledger` isn't a ledger's"),
+    ] {
+        let folder = Folder::new();
+        fine(fs::write(folder.file(), ""));
+        let said = refused(meddled, Database::Sqlite(folder)).await;
+        assert!(said.contains(why), "{said}");
+    }
+    for (meddled, why) in [
+        ("UPDATE tool_ledger SET version = 99", "is of version 99, and this program knows those up to"),
+        ("UPDATE tool_ledger SET version = -1", "is of version -1"),
+        ("UPDATE tool_ledger SET version = 1", "can't be brought from version 1 to"),
+    ] {
+        for database in Database::all().await {
+            database.host("a").await.close().await;
+            let said = refused(meddled, database).await;
+            assert!(said.contains(why), "{said}");
+        }
+    }
+    let store = Store::File(Folder::new());
+    drop(fine(store.open(old()).await));
+    let said = store.open(fine(LedgerKey::new("test", [9; 32]))).await.map(drop).unwrap_err();
+    assert!(said.contains("or the key has another secret"), "{said}");
+}
+
 /// A database of the first version is brought to this one, with what waits in it.
 #[tokio::test]
 async fn a_database_of_the_first_version_goes_on() {

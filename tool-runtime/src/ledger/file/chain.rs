@@ -271,7 +271,12 @@ pub(super) fn read(bytes: &[u8], key: &LedgerKey) -> Result<Contents, (u64, Stri
             contents.tail = FileTail::Torn(rest.len() as u64);
             return Ok(contents);
         }
-        return Err((number, "it is not what was written there".to_owned()));
+        let why = match contents.chain {
+            // Nothing has held yet.
+            None => "it is not what was written there, or the key has another secret",
+            Some(_) => "it is not what was written there",
+        };
+        return Err((number, why.to_owned()));
     }
     Ok(contents)
 }

@@ -320,7 +320,8 @@ async fn migrated(
     connection.define(ABOUT.to_owned()).await.map_err(LedgerError::new)?;
     let about = "SELECT id, key_id, CAST(version AS BIGINT) FROM tool_ledger".to_owned();
     let columns = [Column::Text, Column::Text, Column::Integer];
-    let mut rows = connection.rows(about, Vec::new(), &columns).await.map_err(LedgerError::new)?;
+    let foreign = |error| LedgerError::new(format!("the table `tool_ledger` isn't a ledger's: {error}"));
+    let mut rows = connection.rows(about, Vec::new(), &columns).await.map_err(foreign)?;
     let latest = MIGRATIONS.len() as i64;
     let (id, first, version) = match rows.pop().map(<[Value; 3]>::try_from) {
         Some(Ok([id, key_id, version])) => {
@@ -334,11 +335,17 @@ async fn migrated(
         }
         _ => (hex(&random::<16>().map_err(LedgerError::new)?), key.id().to_owned(), 0),
     };
-    if version > latest {
-        return Err(LedgerError::new(format!("the ledger is of version {version}; this is {latest}")));
-    }
-    for migration in &MIGRATIONS[usize::try_from(version).unwrap_or(0)..] {
-        connection.define(dialect.definitions(migration)).await.map_err(LedgerError::new)?;
+    let Some(later) = usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version..)) else {
+        return Err(LedgerError::new(format!(
+            "the ledger is of version {version}, and this program knows those up to {latest}: use the one that wrote it, or a later one"
+        )));
+    };
+    for migration in later {
+        let hindered = |error| match version {
+            0 => LedgerError::new(format!("the tables of a ledger can't be made in this database: {error}")),
+            _ => LedgerError::new(format!("the ledger can't be brought from version {version} to {latest}: {error}")),
+        };
+        connection.define(dialect.definitions(migration)).await.map_err(hindered)?;
     }
     let values = vec![Value::text(&id), Value::text(&first), Value::Integer(Some(latest))];
     let set = "INSERT INTO tool_ledger (one, id, key_id, version) VALUES (1, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET version = excluded.version";
