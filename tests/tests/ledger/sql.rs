@@ -535,3 +535,14 @@ async fn what_cannot_be_opened_is_named() {
         assert!(cause.source().is_some(), "{cause}");
     }
 }
+
+/// Each connection would have a database of its own, and a call run whose record is nowhere.
+#[tokio::test]
+async fn a_database_without_a_file_is_no_ledger() {
+    for path in ["", ":memory:", "file::memory:", "file:a_database_without_a_file?mode=memory&cache=shared"] {
+        let error = SqlLedger::sqlite(path, key(), SqlOptions::new()).await.err();
+        let error = error.unwrap_or_else(|| panic!("{path:?} was opened"));
+        let cause = std::error::Error::source(&error).and_then(std::error::Error::source).expect("a cause");
+        assert!(cause.to_string().contains("in memory"), "{path:?}: {cause}");
+    }
+}

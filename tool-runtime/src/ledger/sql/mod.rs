@@ -128,7 +128,8 @@ impl SqlLedger {
     /// Opens a SQLite database, and makes it if there is none.
     ///
     /// # Errors
-    /// If it can't be opened or brought to this version, or was written under another key.
+    /// If it can't be opened or brought to this version, or was written under another key; and if the path is one that
+    /// means no file to SQLite, such as an empty one or `:memory:`: what is kept there nobody would read again.
     #[cfg(feature = "sqlite")]
     pub async fn sqlite(
         path: impl AsRef<std::path::Path>,
@@ -150,6 +151,11 @@ impl SqlLedger {
         let pool = SqlitePoolOptions::new().max_connections(8).test_before_acquire(false).connect_with(connect).await;
         let of_file = |cause| LedgerError::new(OfFile { path: path.as_ref().to_owned(), cause });
         let pool = pool.map_err(|error| of_file(error.into()))?;
+        let file = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+        let file = sqlx::query_scalar::<_, Option<String>>(file).fetch_one(&pool).await;
+        if file.map_err(|error| of_file(error.into()))?.is_none_or(|file| file.is_empty()) {
+            return Err(of_file("SQLite would keep it in memory, for one connection, and lose it".into()));
+        }
         SqlLedger::open(Connections::Sqlite(pool), key, options).await.map_err(|error| of_file(error.into_cause()))
     }
 
