@@ -7,6 +7,8 @@ use tool_runtime::agreement::{
 };
 use tool_runtime::{JsonPath, tool};
 
+use crate::support::config;
+
 /// Send something to somebody.
 #[tool]
 fn send(
@@ -124,7 +126,7 @@ fn relisted(listed: &Listed, draws: &[prop::sample::Index]) -> Listed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(500))]
 
     #[test]
     fn inv13_a_plan_is_one_however_it_is_listed(plan in listed(), draws in vec(any::<prop::sample::Index>(), 1..9)) {

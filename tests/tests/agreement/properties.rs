@@ -12,6 +12,8 @@ use tool_runtime::agreement::{
 };
 use tool_runtime::tool;
 
+use crate::support::config;
+
 /// Gives what it was given.
 #[tool(name = "t", host(deterministic))]
 fn same(
@@ -53,14 +55,10 @@ fn samples() -> impl Strategy<Value = Vec<(u8, u8)>> {
     prop_oneof![2 => vec((0_u8..9, 1_u8..4), 0..24), 1 => vec(nearly, 5..24)]
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 #[test]
 fn the_order_of_samples_never_matters() {
     let judged = RefCell::new(BTreeMap::<&'static str, usize>::new());
-    let outcome = TestRunner::new(config()).run(&(samples(), any::<u64>()), |(given, seed)| {
+    let outcome = TestRunner::new(config(300)).run(&(samples(), any::<u64>()), |(given, seed)| {
         let mut other = given.clone();
         let mut state = seed | 1;
         for at in (1..other.len()).rev() {
@@ -90,7 +88,7 @@ fn the_order_of_samples_never_matters() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(300))]
 
     #[test]
     fn spelling_never_matters(given in samples()) {

@@ -13,7 +13,7 @@ use tool_runtime::{
     Harness, HostTool, JsonPath, Ledger, LedgerError, QuestionSet, Registry, StoredResult, ToolCall, tool,
 };
 
-use crate::support::{BoxError, Kept, Ran, one, registry};
+use crate::support::{BoxError, Kept, Ran, config, one, registry};
 
 /// Every way to end that a call has in one turn, with the code it ends with and whether its body begins.
 const WAYS: [(&str, Code, bool); 19] = [
@@ -172,7 +172,7 @@ async fn inv03_every_ending_in_one_turn() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(24))]
 
     /// Any endings in any order, under identifiers that repeat, are empty, or nobody would choose.
     #[test]

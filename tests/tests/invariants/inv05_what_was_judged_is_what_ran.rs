@@ -10,7 +10,7 @@ use tool_runtime::{
     HostTool, Ledger, LedgerError, MemoryLedger, QuestionSet, Registry, StoredResult, ToolCall, tool, tool_type,
 };
 
-use crate::support::{Kept, block_on, lock, one, registry};
+use crate::support::{Kept, block_on, config, lock, one, registry};
 
 /// Where money goes.
 #[tool_type]
@@ -215,7 +215,7 @@ fn accepted(registry: &Registry, raw: &str) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(200))]
 
     /// What a rule reads of a number is what the handler has, however it was spelt.
     #[test]

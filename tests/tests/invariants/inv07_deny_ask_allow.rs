@@ -11,7 +11,7 @@ use tool_runtime::{
     Answer, BoxFuture, CallFacts, Code, Decision, Harness, Policies, Policy, QuestionSet, ToolCall, VerdictKind,
 };
 
-use crate::support::{ActTool, block_on, lock, one, watched};
+use crate::support::{ActTool, block_on, config, lock, one, watched};
 
 /// What a rule says, before it is numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +144,7 @@ fn inv07_a_guard_forbids_whatever_the_rules_say() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(200))]
 
     /// Rules in groups of any size, in any order, with any guards.
     #[test]

@@ -8,6 +8,8 @@ use tool_runtime::agreement::{
 };
 use tool_runtime::{HostTool, tool};
 
+use crate::support::config;
+
 /// Find something.
 #[tool(host(deterministic))]
 fn find(
@@ -115,7 +117,7 @@ fn is_reject<E: Estimator>(bounds: Bounds<E>, known: [Known; 2], given: &Given, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(400))]
 
     #[test]
     fn inv12_other_results_never_make_or_prevent_a_reject(

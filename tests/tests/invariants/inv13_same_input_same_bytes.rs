@@ -9,7 +9,7 @@ use serde_json::Value;
 use tool_runtime::wire::openai_chat::Declarations;
 use tool_runtime::{AllowAll, Harness, HostTool, Registry, ToolCall, tool, tool_type};
 
-use crate::support::{ActTool, block_on, echo, one, registry};
+use crate::support::{ActTool, block_on, config, echo, one, registry};
 
 /// Holds maps.
 #[tool_type]
@@ -105,7 +105,7 @@ fn inv13_declarations_are_ordered_by_name() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 50, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(50))]
 
     #[test]
     fn inv13_the_order_of_registration_does_not_matter(order in Just((0..tools().len()).collect::<Vec<_>>()).prop_shuffle()) {
