@@ -1,8 +1,24 @@
-//! The tests that span the crates, and how they read sources: tables at the heads of tests say where a rule is tested, and
-//! what documentation shows is tried.
+//! The tests that span the crates, what their properties try, and how they read sources: tables at the heads of tests say
+//! where a rule is tested, and what documentation shows is tried.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// `cases` of a property that are the same each time, so that a change is judged by its own faults. With `PROPTEST_CASES` in
+/// the environment: so many new ones.
+pub fn config(cases: u32) -> Config {
+    let default = Config::default();
+    let search = std::env::var_os("PROPTEST_CASES").is_some();
+    Config {
+        cases: if search { default.cases } else { cases },
+        rng_seed: if search { default.rng_seed } else { RngSeed::Fixed(6) },
+        // What failed once becomes a test of its own.
+        failure_persistence: None,
+        ..default
+    }
+}
 
 /// The text of a module that is a file, or of all files of one that is a folder.
 ///

@@ -2,12 +2,11 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use tests::config;
 use tool_runtime::agreement::{
     AgreementGate, Bounds, Epoch, Figures, PlanTool, PlanTools, PlannedCall, Sample, SampleSet,
 };
 use tool_runtime::{JsonPath, tool};
-
-use crate::support::config;
 
 /// Send something to somebody.
 #[tool]

@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use tests::config;
 use tool_runtime::agreement::{
     AgreementGate, Bounds, Epoch, JudgementKind, Observed, PlanTool, PlanTools, Probe, ProbeFinding, Sample, SampleSet,
     rule_line,
 };
 use tool_runtime::tool;
-
-use crate::support::config;
 
 /// Gives what it was given.
 #[tool(name = "t", host(deterministic))]

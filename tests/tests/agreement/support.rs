@@ -4,7 +4,6 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use proptest::test_runner::{Config, RngSeed};
 use tool_runtime::agreement::{
     AgreementGate, Bounds, Deliberation, Epoch, Fork, ForkRequest, SampledPlan, Sandbox, SandboxError,
 };
@@ -163,16 +162,4 @@ pub(crate) fn payments<const N: usize>(amounts: [u32; N]) -> Vec<SampledPlan> {
 
 pub(crate) fn now<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
-}
-
-/// As in the tests `properties`: the same cases each time, or so many new ones.
-pub(crate) fn config(cases: u32) -> Config {
-    let default = Config::default();
-    let search = std::env::var_os("PROPTEST_CASES").is_some();
-    Config {
-        cases: if search { default.cases } else { cases },
-        rng_seed: if search { default.rng_seed } else { RngSeed::Fixed(6) },
-        failure_persistence: None,
-        ..default
-    }
 }

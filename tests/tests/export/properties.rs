@@ -1,8 +1,8 @@
 //! Properties on generated schemas and values.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
+use tests::config;
 use tool_runtime::wire::export::{Fit, Provider, Strict};
 use tool_runtime::{HostTool, Registry, ToolCall};
 
@@ -12,17 +12,6 @@ use crate::oracle::{has_exempt_number, validator};
 use crate::schema::{arguments, parameters};
 use crate::support::{accept, dynamic, export, forms, in_json_schema, is_refused, parse};
 use crate::tape::{Tape, tapes};
-
-fn config(cases: u32) -> Config {
-    let default = Config::default();
-    let search = std::env::var_os("PROPTEST_CASES").is_some();
-    Config {
-        cases: if search { default.cases } else { cases },
-        rng_seed: if search { default.rng_seed } else { RngSeed::Fixed(3) },
-        failure_persistence: None,
-        ..default
-    }
-}
 
 /// What is accepted has a form on the wire that fits what was declared, and comes back as it was.
 pub(crate) fn there_and_back(tool: &HostTool, registry: &Registry, given: &str) -> Result<usize, TestCaseError> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use tests::config;
 use tokio_util::sync::CancellationToken;
 use tool_runtime::path::{Reviewed, Settled};
 use tool_runtime::{
@@ -13,7 +14,7 @@ use tool_runtime::{
     Harness, HostTool, JsonPath, Ledger, LedgerError, QuestionSet, Registry, StoredResult, ToolCall, tool,
 };
 
-use crate::support::{BoxError, Kept, Ran, config, one, registry};
+use crate::support::{BoxError, Kept, Ran, one, registry};
 
 /// Every way to end that a call has in one turn, with the code it ends with and whether its body begins.
 const WAYS: [(&str, Code, bool); 19] = [

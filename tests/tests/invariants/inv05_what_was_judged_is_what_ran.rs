@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::path::Loaded;
 use tool_runtime::{
     Answer, BoxFuture, CallFacts, Card, Checklist, Code, Content, Decision, DynamicTool, Entry, Final, Harness,
     HostTool, Ledger, LedgerError, MemoryLedger, QuestionSet, Registry, StoredResult, ToolCall, tool, tool_type,
 };
 
-use crate::support::{Kept, block_on, config, lock, one, registry};
+use crate::support::{Kept, block_on, lock, one, registry};
 
 /// Where money goes.
 #[tool_type]

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use tests::config;
 use tool_runtime::{
     Answer, BoxFuture, CallFacts, Code, Decision, Harness, Policies, Policy, QuestionSet, ToolCall, VerdictKind,
 };
 
-use crate::support::{ActTool, block_on, config, lock, one, watched};
+use crate::support::{ActTool, block_on, lock, one, watched};
 
 /// What a rule says, before it is numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,12 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use tests::config;
 use tool_runtime::agreement::{
     AgreementGate, Bounds, Determinism, Epoch, Estimator, Judgement, JudgementKind, Observed, OutOfScope, PlanTool,
     PlanTools, Probe, ProbeFinding, Ruling, Sample, SampleSet, rule_line,
 };
 use tool_runtime::{HostTool, tool};
-
-use crate::support::config;
 
 /// Find something.
 #[tool(host(deterministic))]

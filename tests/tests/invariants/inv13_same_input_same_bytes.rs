@@ -6,10 +6,11 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::wire::openai_chat::Declarations;
 use tool_runtime::{AllowAll, Harness, HostTool, Registry, ToolCall, tool, tool_type};
 
-use crate::support::{ActTool, block_on, config, echo, one, registry};
+use crate::support::{ActTool, block_on, echo, one, registry};
 
 /// Holds maps.
 #[tool_type]

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-use proptest::test_runner::{Config, RngSeed};
 use tool_runtime::path::Settled;
 use tool_runtime::{
     BoxFuture, DynamicTool, Entry, Harness, HostTool, Ledger, LedgerError, MemoryLedger, Registry, ToolCall, Verdict,
@@ -221,16 +220,4 @@ impl Subscriber for Listener {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
-}
-
-/// As in the tests `properties`: the same cases each time, or so many new ones.
-pub(crate) fn config(cases: u32) -> Config {
-    let default = Config::default();
-    let search = std::env::var_os("PROPTEST_CASES").is_some();
-    Config {
-        cases: if search { default.cases } else { cases },
-        rng_seed: if search { default.rng_seed } else { RngSeed::Fixed(6) },
-        failure_persistence: None,
-        ..default
-    }
 }

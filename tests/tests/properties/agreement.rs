@@ -20,13 +20,14 @@ use std::collections::HashMap;
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::{DynamicTool, HostTool};
 
 use crate::accept::Accept;
 use crate::json::Tree;
 use crate::oracle::{Defaults, as_judged, has_exempt_number, validator};
 use crate::tape::{Tape, tapes};
-use crate::{config, schema, zoo};
+use crate::{schema, zoo};
 
 /// A tool with this schema for its arguments.
 pub(crate) fn dynamic(schema: &Value) -> HostTool {

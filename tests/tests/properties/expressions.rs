@@ -8,9 +8,8 @@ use std::time::UNIX_EPOCH;
 use cel::{Context, Program, Value};
 use proptest::prelude::*;
 use proptest::sample::select;
+use tests::config;
 use tool_runtime::{DynamicTool, Expression, Facts, HostTool, Reason, ReasonKind, Scope, Truth};
-
-use crate::config;
 
 static TOOL: LazyLock<HostTool> = LazyLock::new(|| {
     DynamicTool::builder("pay", "Pays.")

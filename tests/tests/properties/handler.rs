@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::{Code, HostTool, ToolCall};
 
 use crate::accept::Accept;
 use crate::json::{Tree, says_the_same, sorted};
 use crate::oracle::validator;
 use crate::tape::{Tape, tapes};
-use crate::{config, schema, zoo};
+use crate::{schema, zoo};
 
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::{Code, RawArguments, ToolCall};
 
 use crate::accept::Accept;
 use crate::instance::anything;
 use crate::json::Tree;
 use crate::tape::{Tape, tapes};
-use crate::{config, schema, zoo};
+use crate::{schema, zoo};
 
 /// Every tool gets the bytes; each call has one result, in order, and nothing panicked.
 fn each_has_one_result(accept: &Accept, arguments: &[(String, Vec<u8>)]) {

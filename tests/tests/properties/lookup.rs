@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use tests::config;
 use tool_runtime::{Ask, Conversation, Day, Hit, Lookup, Observation, Pointer, Shape, Source};
-
-use crate::config;
 
 /// One step of a conversation.
 #[derive(Debug, Clone)]

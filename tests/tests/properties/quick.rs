@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::{HostTool, ToolCall};
 
 use crate::accept::Accept;
 use crate::hostile::mutated;
 use crate::json::sorted;
 use crate::tape::{Tape, tapes};
-use crate::{config, schema, zoo};
+use crate::{schema, zoo};
 
 /// The canonical text and what the body saw, in which maps and sets have the order of a hash; `None` if it was refused.
 fn outcome(accept: &Accept, tool: &HostTool, text: &[u8]) -> Option<(String, Option<Value>)> {

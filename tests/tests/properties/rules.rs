@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 use tool_runtime::{Absent, CallFacts, Decision, Harness, Policy, Registry, Rule, Rules, Scalar, Test, ToolCall};
 
 use crate::agreement::{dynamic, registered};
+use crate::schema;
 use crate::tape::{Tape, tapes};
-use crate::{config, schema};
 
 /// A scalar in an argument: as a rule names its place, and as a JSON Pointer.
 struct Leaf {

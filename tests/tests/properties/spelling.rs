@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
+use tests::config;
 
 use crate::accept::Accept;
 use crate::agreement::registered;
 use crate::tape::{Tape, tapes};
-use crate::{config, schema, zoo};
+use crate::{schema, zoo};
 
 fn has_one_spelling(accept: &Accept, tool: &str, shown: &str, choices: &[u16], spelling: &[u16]) {
     let shown: Value = serde_json::from_str(shown).expect("schemas are JSON");

@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use proptest::prelude::*;
+use tests::config;
 use tool_runtime::{
     Answer, BoxFuture, CallFacts, Decision, Entry, Harness, Ledger, LedgerError, QuestionSet, Registry, ToolCall, tool,
     tool_type,
 };
-
-use crate::config;
 
 /// What a body does.
 #[tool_type]

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tests::config;
 
-use crate::properties::{config, json as any_json, object, pieces, said, typed};
+use crate::properties::{json as any_json, object, pieces, said, typed};
 use crate::support::{ALL, Provider, Said, called, quoted, results_of, unnamed};
 
 /// Is a text the JSON of an object? Read without `serde_json`'s numbers, of which it doesn't take all.

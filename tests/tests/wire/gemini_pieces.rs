@@ -3,9 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tests::config;
 use tool_runtime::wire::gemini::{self, Stream};
 
-use crate::properties::{config, pieces};
+use crate::properties::pieces;
 use crate::support::{Streamed, arguments, ids, quoted, results_of, streamed, truncated};
 
 /// An event with one part.

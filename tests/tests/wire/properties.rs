@@ -3,21 +3,9 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use tests::config;
 
 use crate::support::{ALL, Called, Said, quoted};
-
-/// As in the tests `properties`: the same cases each time, or so many new ones.
-pub(crate) fn config(cases: u32) -> Config {
-    let default = Config::default();
-    let search = std::env::var_os("PROPTEST_CASES").is_some();
-    Config {
-        cases: if search { default.cases } else { cases },
-        rng_seed: if search { default.rng_seed } else { RngSeed::Fixed(6) },
-        failure_persistence: None,
-        ..default
-    }
-}
 
 /// The text of a JSON value, in any spelling.
 pub(crate) fn json() -> impl Strategy<Value = String> {
