@@ -529,7 +529,7 @@ async fn what_cannot_be_opened_is_named() {
     let no_database = folder.0.join("notes.txt");
     fine(std::fs::write(&no_database, "x".repeat(10_000)));
     for path in [missing, no_database] {
-        let error = SqlLedger::sqlite(&path, key(), SqlOptions::new()).await.err().expect("no database");
+        let error = SqlLedger::sqlite(&path, key(), SqlOptions::new()).await.expect_err("no database");
         let cause = std::error::Error::source(&error).expect("a cause");
         assert!(cause.to_string().contains(&path.display().to_string()), "{cause}");
         assert!(cause.source().is_some(), "{cause}");
