@@ -96,6 +96,50 @@ async fn a_source_that_fails_or_panics_is_not_one_without_result() {
     }
 }
 
+/// Nobody's value is vouched for by a source that doesn't look at it.
+#[tokio::test]
+async fn a_hit_with_another_value_is_a_conflict_and_one_with_none_a_failure() {
+    let look = |says: &str, asked: Ask| {
+        let sources = [saying(SourceKind::Prior, hit(says))];
+        async move { look_up(&sources, SourceSet::ALL, asked).await }
+    };
+    let Lookup::Hit(other) = hit("\"bob\"") else { unreachable!() };
+    let tried = look("\"bob\"", ask("/to", "\"alice\"")).await;
+    assert_eq!(tried.outcome, Lookup::Conflict(vec![other]));
+    assert_eq!(tried.tried, [(SourceKind::Prior, Came::Conflict)]);
+    // Without a value there is none to be unlike.
+    assert_eq!(look("\"bob\"", Ask::new("pay", "/to", Shape::Text)).await.outcome, hit("\"bob\""));
+    let (spelt, asked) = (r#"{"b":1,"a":2}"#, ask("/to", r#"{"a":2,"b":1}"#));
+    assert_eq!(look(spelt, asked).await.outcome, hit(spelt));
+    for asked in [ask("/to", "\"alice\""), Ask::new("pay", "/to", Shape::Text)] {
+        let tried = look("alice", asked).await;
+        assert!(matches!(&tried.outcome, Lookup::Failed(why) if why.contains("no JSON text")), "{tried:?}");
+        assert_eq!(tried.tried, [(SourceKind::Prior, Came::Failed)]);
+    }
+}
+
+/// A source needn't know how little of a secret is kept.
+#[tokio::test]
+async fn of_a_secret_no_excerpt_is_kept_whatever_the_source_does() {
+    for conflict in [false, true] {
+        let source = source_fn(SourceKind::Prior, move |_| {
+            let location = Location::whole(Pointer::Prior("safe".into()), "hunter");
+            let mut hit = Hit::new(location, "\"hunter\"", Normalisation::Exact);
+            hit.excerpt = Some("the pin is hunter".into());
+            std::future::ready(if conflict { Lookup::Conflict(vec![hit]) } else { Lookup::Hit(hit) })
+        });
+        let tried = look_up(&[source], SourceSet::ALL, ask("/pin", "\"hunter\"").secret()).await;
+        let hit = match &tried.outcome {
+            Lookup::Hit(hit) => hit,
+            Lookup::Conflict(hits) => &hits[0],
+            _ => panic!("{tried:?}"),
+        };
+        assert!(hit.secret && hit.excerpt.is_none(), "{tried:?}");
+        let bare = Location::whole(Pointer::Prior("safe".into()), "hunter");
+        assert_ne!(hit.location, bare);
+    }
+}
+
 /// "Lookups run in parallel."
 #[tokio::test]
 async fn lookups_of_several_slots_run_together() {

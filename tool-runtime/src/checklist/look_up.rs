@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use super::ask::Ask;
 use super::source::{Lookup, Source, SourceKind, SourceSet};
 use crate::BoxFuture;
+use crate::schema::json::{Json, SyntaxError, same_value};
 use crate::tool::{CatchPanic, caught};
 
 /// What came of a search through several sources.
@@ -75,7 +76,9 @@ impl From<&Lookup> for Came {
 /// those of one kind), until one has a hit or a conflict.
 ///
 /// A source that fails ends the search too: it might have said something else than those after it, so what they say
-/// isn't taken in its place. A source that panics has failed.
+/// isn't taken in its place. A source that panics has failed, and so has one whose value is no JSON text. A hit with
+/// another value than the one that was asked about is a conflict. What is found of a secret is kept without digest and
+/// excerpt, whatever the source does.
 pub async fn look_up(sources: &[Arc<dyn Source>], from: SourceSet, ask: Ask) -> Tried {
     let mut tried = Vec::new();
     let mut kinds = Vec::with_capacity(sources.len());
@@ -90,13 +93,36 @@ pub async fn look_up(sources: &[Arc<dyn Source>], from: SourceSet, ask: Ask) -> 
     kinds.sort_by_key(|(kind, _)| *kind);
     for (kind, source) in kinds {
         let looked = CatchPanic::of(|| source.look(ask.clone())).await;
-        let outcome = looked.unwrap_or_else(|words| panicked(&words));
+        let outcome = looked.map_or_else(|words| panicked(&words), |said| held_against(&ask, said));
         tried.push((kind, Came::from(&outcome)));
         if outcome != Lookup::NoResult {
             return Tried { outcome, tried };
         }
     }
     Tried { outcome: Lookup::NoResult, tried }
+}
+
+/// What a source said, as far as it is about what was asked. Sources are the host's code: one that doesn't look at the
+/// value that it is asked about would vouch for any.
+fn held_against(ask: &Ask, said: Lookup) -> Lookup {
+    match said {
+        Lookup::Hit(hit) => {
+            let Ok(found) = sorted(&hit.value) else {
+                return Lookup::Failed("it gave a value that is no JSON text".to_owned());
+            };
+            let is_asked = |value| sorted(value).is_ok_and(|value| same_value(&value, &found));
+            let hit = hit.answering(ask);
+            if ask.value().is_none_or(is_asked) { Lookup::Hit(hit) } else { Lookup::Conflict(vec![hit]) }
+        }
+        Lookup::Conflict(hits) => Lookup::Conflict(hits.into_iter().map(|hit| hit.answering(ask)).collect()),
+        other => other,
+    }
+}
+
+fn sorted(value: &str) -> Result<String, SyntaxError> {
+    let mut text = String::with_capacity(value.len());
+    Json::parse(value)?.write_sorted(&mut text);
+    Ok(text)
 }
 
 fn panicked(words: &str) -> Lookup {

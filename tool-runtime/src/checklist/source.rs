@@ -153,6 +153,9 @@ pub trait Source: Send + Sync {
 
     /// Looks for a value. With [`Ask::value`] it says whether that value stands here; without one it reads the value
     /// at [`Ask::hint`], if that points into this source, and finds nothing otherwise. It never guesses.
+    ///
+    /// Nobody else limits how long it takes, and the whole turn waits for it: one that may hang gives up by itself, and
+    /// says [`Lookup::Failed`].
     fn look(&self, ask: Ask) -> BoxFuture<'static, Lookup>;
 
     /// Follows a location that this source gave: the text that stands there. `None` if it stands there no longer, if
