@@ -49,7 +49,8 @@ struct Terminal {
 
 impl TerminalApprover {
     /// Asks on the standard error stream, where prompts don't mix with a program's output, and reads
-    /// from standard input. Whatever comes from there is taken for a person's answer, also from a pipe.
+    /// from standard input. Whatever comes from there is taken for a person's answer, also from a pipe, and also what
+    /// was typed or pasted before the question stood there: a terminal keeps such lines until they are read.
     pub fn stdio() -> Self {
         // Locked for each line only, so that others can read from it, too.
         Self::of(Box::new(|longest| read_line(&mut io::stdin().lock(), longest)), Box::new(io::stderr()))
