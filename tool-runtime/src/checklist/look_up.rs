@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::ask::Ask;
 use super::source::{Lookup, Source, SourceKind, SourceSet};
 use crate::BoxFuture;
-use crate::schema::json::{Json, SyntaxError, same_value};
+use crate::schema::json::{Json, same_value};
 use crate::tool::{CatchPanic, caught};
 
 /// What came of a search through several sources.
@@ -107,22 +107,16 @@ pub async fn look_up(sources: &[Arc<dyn Source>], from: SourceSet, ask: Ask) -> 
 fn held_against(ask: &Ask, said: Lookup) -> Lookup {
     match said {
         Lookup::Hit(hit) => {
-            let Ok(found) = sorted(&hit.value) else {
+            let Ok(found) = Json::parse(&hit.value).map(|value| value.canonical()) else {
                 return Lookup::Failed("it gave a value that is no JSON text".to_owned());
             };
-            let is_asked = |value| sorted(value).is_ok_and(|value| same_value(&value, &found));
+            let is_asked = |value| Json::parse(value).is_ok_and(|value| same_value(&value.canonical(), &found));
             let hit = hit.answering(ask);
             if ask.value().is_none_or(is_asked) { Lookup::Hit(hit) } else { Lookup::Conflict(vec![hit]) }
         }
         Lookup::Conflict(hits) => Lookup::Conflict(hits.into_iter().map(|hit| hit.answering(ask)).collect()),
         other => other,
     }
-}
-
-fn sorted(value: &str) -> Result<String, SyntaxError> {
-    let mut text = String::with_capacity(value.len());
-    Json::parse(value)?.write_sorted(&mut text);
-    Ok(text)
 }
 
 fn panicked(words: &str) -> Lookup {

@@ -121,18 +121,13 @@ fn target<'a>(root: &'a Json, schema: &Json) -> Option<&'a Json> {
 }
 
 fn plain(schema: &Json) -> Option<Shape> {
-    let canonical = |member: &Json| {
-        let mut text = String::new();
-        member.write_sorted(&mut text);
-        text
-    };
     if let Some(constant) = schema.get("const") {
-        return Some(Shape::Choice(vec![canonical(constant)]));
+        return Some(Shape::Choice(vec![constant.canonical()]));
     }
     if let Some(members) = schema.get("enum").and_then(Json::as_array) {
         // `null` stands for absence, and what is absent is no slot.
         let members = members.iter().filter(|member| **member != Json::Null);
-        return Some(Shape::Choice(members.map(canonical).collect()));
+        return Some(Shape::Choice(members.map(Json::canonical).collect()));
     }
     let types: Vec<&str> = match schema.get("type")? {
         Json::String(name) => vec![name],

@@ -35,10 +35,8 @@ impl Binding {
         let arguments = Json::parse(canonical).unwrap_or_else(|_| Json::string(canonical));
         let mut pairs = Vec::new();
         leaves(&arguments, &JsonPath::root(), &mut |path, value| {
-            let mut text = String::new();
-            value.write_sorted(&mut text);
             let pointer = path.to_pointer();
-            let digest = key.digest("pair", &[pointer.as_bytes(), text.as_bytes()]);
+            let digest = key.digest("pair", &[pointer.as_bytes(), value.canonical().as_bytes()]);
             pairs.push((pointer, digest));
         });
         pairs.sort();

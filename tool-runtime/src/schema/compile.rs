@@ -19,7 +19,6 @@ use super::node::{
     StringRules, Types,
 };
 use super::normalise::{SIGNED_KEY, UNSIGNED_KEY};
-use super::walk::canonical_any;
 use defaults::settle_defaults;
 use merge::merge;
 
@@ -435,13 +434,13 @@ impl Compiler<'_> {
     fn one_of(&mut self, schema: &Json, pointer: &str) -> Option<Vec<String>> {
         let listed = match schema.get("enum") {
             None => None,
-            Some(Json::Array(values)) => Some(values.iter().map(canonical_any).collect::<Vec<_>>()),
+            Some(Json::Array(values)) => Some(values.iter().map(Json::canonical).collect::<Vec<_>>()),
             Some(_) => {
                 self.issue(&format!("{pointer}/enum"), "has to be an array");
                 None
             }
         };
-        let constant = schema.get("const").map(canonical_any);
+        let constant = schema.get("const").map(Json::canonical);
         match (listed, constant) {
             (Some(listed), Some(constant)) => {
                 Some(listed.into_iter().filter(|text| same_value(text, &constant)).collect())

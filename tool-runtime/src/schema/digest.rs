@@ -30,9 +30,7 @@ impl Digest {
     }
 
     pub(crate) fn of(value: &Json) -> Self {
-        let mut text = String::new();
-        value.write_sorted(&mut text);
-        Self::of_bytes(text.as_bytes())
+        Self::of_bytes(value.canonical().as_bytes())
     }
 
     /// The 32 bytes.

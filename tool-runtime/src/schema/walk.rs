@@ -166,13 +166,6 @@ pub(super) fn canonical_at(graph: &Graph, node: NodeId, text: &str) -> Result<St
     }
 }
 
-/// The canonical text of a value about which no schema says anything.
-pub(super) fn canonical_any(value: &Json) -> String {
-    let mut text = String::new();
-    value.write_sorted(&mut text);
-    text
-}
-
 /// Why a walk stops before its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
@@ -502,7 +495,7 @@ impl<'g, 't> Walker<'g, 't> {
         let is_listed = |value: &str| is_among(value, words);
         let fits = if compound {
             // What is written has its members in another order.
-            Json::parse(value).is_ok_and(|value| is_listed(&canonical_any(&value)))
+            Json::parse(value).is_ok_and(|value| is_listed(&value.canonical()))
         } else {
             is_listed(value)
         };

@@ -28,9 +28,7 @@ pub(super) fn text_of(value: &Json) -> String {
 /// All of a value that is kept somewhere.
 fn whole(ask: &Ask, pointer: Pointer, value: &Json) -> Hit {
     let text = text_of(value);
-    let mut canonical = String::new();
-    value.write_sorted(&mut canonical);
-    let mut hit = Hit::new(Location::whole(pointer, &text), canonical, Normalisation::Exact);
+    let mut hit = Hit::new(Location::whole(pointer, &text), value.canonical(), Normalisation::Exact);
     hit.excerpt = Some(visible(&text, SHOWN));
     hit.answering(ask)
 }

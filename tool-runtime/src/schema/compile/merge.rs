@@ -2,7 +2,6 @@
 
 use super::super::json::{Json, Number, same_value};
 use super::super::node::Types;
-use super::super::walk::canonical_any;
 use super::is_annotation;
 
 /// One schema that asks for all that the two ask for, neither of which has `$ref` or a union.
@@ -44,14 +43,14 @@ pub(super) fn merge(a: Json, b: Json) -> Option<Json> {
             "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => tighter(mine, value, true)?,
             "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => tighter(mine, value, false)?,
             "enum" => {
-                let other: Vec<String> = value.as_array()?.iter().map(canonical_any).collect();
+                let other: Vec<String> = value.as_array()?.iter().map(Json::canonical).collect();
                 let both = mine.as_array()?.iter().filter(|word| {
-                    let word = canonical_any(word);
+                    let word = word.canonical();
                     other.iter().any(|other| same_value(other, &word))
                 });
                 Json::Array(both.cloned().collect())
             }
-            "const" if same_value(&canonical_any(&mine), &canonical_any(value)) => mine,
+            "const" if same_value(&mine.canonical(), &value.canonical()) => mine,
             "additionalProperties" | "items" => both_schemas(&mine, value),
             "uniqueItems" => Json::Bool(true),
             "unevaluatedProperties" => both_schemas(&mine, value),

@@ -194,6 +194,13 @@ impl Json {
         self.write_with(out, false);
     }
 
+    /// The text of RFC 8785, for a value about which no schema says anything.
+    pub(crate) fn canonical(&self) -> String {
+        let mut text = String::new();
+        self.write_sorted(&mut text);
+        text
+    }
+
     /// The text of RFC 8785: compact, members ordered by key.
     pub(crate) fn write_sorted(&self, out: &mut String) {
         self.write_with(out, true);

@@ -5,7 +5,7 @@ use super::super::json::{Cursor, Json, MAX_DEPTH, Token, same_value};
 use super::super::node::{Marks, NodeId, Tag, Union};
 use super::super::problem::What;
 use super::super::text;
-use super::{Place, Refusal, Stop, Walk, Walker, canonical_any};
+use super::{Place, Refusal, Stop, Walk, Walker};
 
 impl<'g, 't> Walker<'g, 't> {
     pub(super) fn union(&mut self, union: &'g Union, marks: Marks, place: &Place<'_>) -> Walk {
@@ -72,7 +72,7 @@ impl<'g, 't> Walker<'g, 't> {
             Tag::Value { property, branches } => {
                 let found = self.find_tag(property, MAX_DEPTH.saturating_sub(place.depth + 1))?;
                 let canonical =
-                    found.map(|value| Json::parse(value).map_or_else(|_| String::new(), |value| canonical_any(&value)));
+                    found.map(|value| Json::parse(value).map_or_else(|_| String::new(), |value| value.canonical()));
                 let branch = canonical.as_ref().and_then(|tag| branches.iter().find(|(word, _)| same_value(word, tag)));
                 if let Some((_, branch)) = branch {
                     return self.value(union.branches[*branch], marks, place);
