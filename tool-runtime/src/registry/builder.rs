@@ -18,8 +18,9 @@ pub struct RegistryBuilder {
     replacements: Vec<HostTool>,
     /// In a scope, that of below, with the scope's own in it.
     state: HostState,
-    /// The types of what is given here, in order.
-    given: Vec<(TypeId, &'static str)>,
+    /// The types of what is given here, and the names of those that are given more than once.
+    given: HashSet<TypeId>,
+    given_twice: BTreeSet<&'static str>,
     order: Option<Vec<String>>,
     #[cfg(feature = "search")]
     search: bool,
@@ -36,7 +37,8 @@ impl RegistryBuilder {
             below,
             tools: Vec::new(),
             replacements: Vec::new(),
-            given: Vec::new(),
+            given: HashSet::new(),
+            given_twice: BTreeSet::new(),
             order: None,
             #[cfg(feature = "search")]
             search: false,
@@ -92,7 +94,9 @@ impl RegistryBuilder {
     /// below. The tools below keep the state that they were checked with.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.given.push((TypeId::of::<T>(), type_name::<T>()));
+        if !self.given.insert(TypeId::of::<T>()) {
+            self.given_twice.insert(type_name::<T>());
+        }
         self.state.insert(value);
         self
     }
@@ -183,10 +187,7 @@ impl RegistryBuilder {
                 None => fault(tool, ToolFault::NothingToReplace),
             }
         }
-        let mut types = HashSet::new();
-        let twice: BTreeSet<_> =
-            self.given.iter().filter(|given| !types.insert(given.0)).map(|given| given.1).collect();
-        faults.extend(twice.into_iter().map(Fault::StateTwice));
+        faults.extend(self.given_twice.iter().copied().map(Fault::StateTwice));
         for tool in own.values() {
             check(tool, &self.state, faults);
         }

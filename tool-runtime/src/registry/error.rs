@@ -62,11 +62,17 @@ impl fmt::Display for UnknownNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no tool is named ")?;
         write_names(f, &self.unknown)?;
-        f.write_str("; there are: ")?;
-        match &self.known[..] {
-            [] => f.write_str("none"),
-            known => f.write_str(&text::listed(known.iter().map(String::as_str), MAX_KNOWN)),
-        }
+        f.write_str("; ")?;
+        write_known(f, &self.known)
+    }
+}
+
+/// As many as one looks through.
+fn write_known(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
+    f.write_str("there are: ")?;
+    match names {
+        [] => f.write_str("none"),
+        names => f.write_str(&text::listed(names.iter().map(String::as_str), MAX_KNOWN)),
     }
 }
 
@@ -148,11 +154,9 @@ impl fmt::Display for ToolFault {
                 let does = if *writes { "writes" } else { "reads" };
                 let shown = text::shown(name, 80);
                 write!(f, "it says that it {does} what its argument `{shown}` names, and has no such argument; ")?;
-                let names = || known.iter().map(String::as_str);
-                match text::nearest(name, names()) {
+                match text::nearest(name, known.iter().map(String::as_str)) {
                     Some(meant) => write!(f, "did you mean `{}`?", text::shown(meant, 80)),
-                    None if known.is_empty() => f.write_str("there are: none"),
-                    None => write!(f, "there are: {}", text::listed(names(), MAX_KNOWN)),
+                    None => write_known(f, known),
                 }
             }
             ToolFault::Schema(issue) => write!(f, "{issue}"),
