@@ -34,7 +34,7 @@ use crate::wire::common::{
 #[derive(Clone, Default)]
 pub struct Stream {
     calls: Vec<Call>,
-    /// Which of them go on: one, as a rule, of however many.
+    /// Of which of them more is to come: of one, as a rule, of however many.
     going: Vec<usize>,
     parts: Vec<Part>,
     text: Gathered,
@@ -49,8 +49,6 @@ struct Call {
     listed: Listed,
     /// What it is made of, if it comes in parts.
     pieces: Option<Pieces>,
-    /// More of it is to come.
-    goes_on: bool,
     /// Which part it began with.
     part: usize,
 }
@@ -84,11 +82,16 @@ impl Stream {
     }
 
     /// The calls, in order.
-    pub fn finish(self) -> Vec<ToolCall> {
+    pub fn finish(mut self) -> Vec<ToolCall> {
+        for at in self.going {
+            if let Some(call) = self.calls.get_mut(at) {
+                call.listed.truncated = true;
+            }
+        }
         let broken = self.broken;
         let listed = |call: Call| {
             let mut listed = call.listed;
-            listed.truncated |= broken || call.goes_on;
+            listed.truncated |= broken;
             if let Some(pieces) = &call.pieces {
                 listed.truncated |= !pieces.are_whole();
                 listed.arguments = pieces.to_json().into();
@@ -208,7 +211,7 @@ impl Stream {
                 let arguments = args.filter(|_| !in_parts);
                 let listed = Listed { id: id.clone(), ..Listed::new(None, name, arguments) };
                 let pieces = in_parts.then(Pieces::new);
-                self.calls.push(Call { listed, pieces, goes_on, part: self.parts.len() });
+                self.calls.push(Call { listed, pieces, part: self.parts.len() });
                 self.parts.push(match in_parts {
                     true => Part::Call { at, beside: Vec::new() },
                     false => Part::WholeCall(part.raw().to_owned()),
@@ -221,7 +224,6 @@ impl Stream {
         if begun.listed.id.is_none() {
             begun.listed.id = id;
         }
-        begun.goes_on = goes_on;
         self.going.retain(|&other| other != at);
         self.going.extend(goes_on.then_some(at));
         let mut read = || {
